@@ -4,7 +4,7 @@ import sys
 
 import structlog
 
-from collector.parent import Parent
+from collector.parent import WorkerParent
 from collector.settings import read, read_token, require_guarded
 from lineage.process.environment import InvalidSettingError
 from lineage.process.role import begin_role
@@ -27,7 +27,7 @@ def main() -> int:
         return 2
     host, port = listening.getsockname()[:2]
     _log.info("collector_listening", host=host, port=port)
-    return Parent(listening).run()
+    return WorkerParent(listening).run()
 
 
 if __name__ == "__main__":

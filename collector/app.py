@@ -19,8 +19,8 @@ from collector.errors import (
     WrongMethodError,
 )
 from collector.in_flight import InFlight, Reservation
-from collector.landing import Landing
-from collector.parser import Parser
+from collector.landing import SpoolLanding
+from collector.parser import EventParser
 from collector.rsgi import Http, Scope
 from collector.settings import Limits
 from collector.writes import Rejected
@@ -33,16 +33,16 @@ _JSON = [("content-type", "application/json")]
 
 
 class App:
-    """RSGI application over one `Landing`."""
+    """RSGI application over one `SpoolLanding`."""
 
     def __init__(
-        self, landing: Landing, bounds: Limits, admission: Admission, deadlines: Deadlines
+        self, landing: SpoolLanding, bounds: Limits, admission: Admission, deadlines: Deadlines
     ) -> None:
         self._landing = landing
         self._limits = bounds
         self._admission = admission
         self._deadlines = deadlines
-        self._parser = Parser(bounds)
+        self._parser = EventParser(bounds)
         self._in_flight = InFlight(bounds.max_in_flight_bytes)
         metrics.IN_FLIGHT.set_function(lambda: self._in_flight.bytes)
         self._is_draining = False
@@ -153,7 +153,7 @@ class App:
         self, scope: Scope, protocol: Http, sender: SenderHeaders, held: Reservation, max_bytes: int
     ) -> bytes:
         most = self._limits
-        bounds = limits.Bounds(max_bytes, most.max_inflated_bytes, most.max_rejected_bytes)
+        bounds = limits.BodyLimits(max_bytes, most.max_inflated_bytes, most.max_rejected_bytes)
         try:
             return await limits.read(scope, protocol, bounds, held=held, deadlines=self._deadlines)
         except TooLargeError as error:

@@ -7,7 +7,7 @@ import msgspec
 
 from collector import events, json_text, metrics
 from collector.errors import ClientGoneError, RejectedRequestError, TooManyError
-from collector.parser import Parser
+from collector.parser import EventParser
 from collector.rsgi import Http
 from collector.writes import Rejected
 
@@ -17,7 +17,7 @@ _raw_list = msgspec.json.Decoder(list[msgspec.Raw])
 Parts = Sequence[msgspec.Raw | bytes]
 
 
-class Failure(msgspec.Struct):
+class BatchRejection(msgspec.Struct):
     """Event of a batch that was rejected."""
 
     index: int
@@ -25,12 +25,12 @@ class Failure(msgspec.Struct):
     retriable: bool = False
 
 
-class Judged(msgspec.Struct):
+class BatchResult(msgspec.Struct):
     """Results of the events of a batch."""
 
-    taken: list[events.Event] = msgspec.field(default_factory=list)
+    taken: list[events.ValidEvent] = msgspec.field(default_factory=list)
     rejected: list[Rejected] = msgspec.field(default_factory=list)
-    failures: list[Failure] = msgspec.field(default_factory=list)
+    failures: list[BatchRejection] = msgspec.field(default_factory=list)
 
     def answer(self) -> bytes:
         """Name each event that was not taken, in the form of OpenLineage's batches."""
@@ -47,7 +47,7 @@ class Judged(msgspec.Struct):
         return msgspec.json.encode(fields)
 
 
-async def split(body: bytes, parser: Parser) -> Parts:
+async def split(body: bytes, parser: EventParser) -> Parts:
     """Take a batch apart; an event that is no JSON is a part like the others.
 
     Raises:
@@ -65,7 +65,7 @@ async def split(body: bytes, parser: Parser) -> Parts:
     return found
 
 
-async def _parts(body: bytes, parser: Parser) -> Parts:
+async def _parts(body: bytes, parser: EventParser) -> Parts:
     try:
         return _raw_list.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -76,13 +76,13 @@ async def _parts(body: bytes, parser: Parser) -> Parts:
         return found
 
 
-async def judge(bodies: Parts, parser: Parser, origin: str, protocol: Http) -> Judged:
+async def judge(bodies: Parts, parser: EventParser, origin: str, protocol: Http) -> BatchResult:
     """Judge each event; after `max_batch_rejected` rejected ones none is looked at any more.
 
     Raises:
         ClientGoneError: nobody waits for the answer any more; nothing is to be stored.
     """
-    judged = Judged()
+    judged = BatchResult()
     gone = asyncio.ensure_future(protocol.client_disconnect())
     try:
         await _judge_each(bodies, parser, origin, judged, gone)
@@ -93,9 +93,9 @@ async def judge(bodies: Parts, parser: Parser, origin: str, protocol: Http) -> J
 
 async def _judge_each(
     bodies: Parts,
-    parser: Parser,
+    parser: EventParser,
     origin: str,
-    judged: Judged,
+    judged: BatchResult,
     gone: asyncio.Future[None],
 ) -> None:
     max_rejected, bytes_of_turn = parser.limits.max_batch_rejected, 0
@@ -114,19 +114,21 @@ async def _judge_each(
                 raise ClientGoneError("the sender of the batch closed the connection")
 
 
-async def _judge_one(index: int, body: bytes, parser: Parser, origin: str, judged: Judged) -> None:
+async def _judge_one(
+    index: int, body: bytes, parser: EventParser, origin: str, judged: BatchResult
+) -> None:
     try:
         judged.taken.append(await parser.parse(body))
     except RejectedRequestError as error:
         metrics.REJECTED.labels(error.reason).inc()
-        judged.failures.append(Failure(index, error.detail))
+        judged.failures.append(BatchRejection(index, error.detail))
         head = body[: parser.limits.max_rejected_bytes]
         judged.rejected.append(Rejected.of(error, head, origin, len(body)))
 
 
-def _not_judged(indexes: range, max_rejected: int) -> list[Failure]:
+def _not_judged(indexes: range, max_rejected: int) -> list[BatchRejection]:
     reason = (
         f"not checked: {max_rejected} events of the batch were rejected before it; send it again"
         " without them"
     )
-    return [Failure(index, reason, retriable=True) for index in indexes]
+    return [BatchRejection(index, reason, retriable=True) for index in indexes]

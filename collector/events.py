@@ -64,7 +64,7 @@ class _DatasetEvent(_Base, kw_only=True):
     dataset: _Dataset
 
 
-class Event(msgspec.Struct, frozen=True):
+class ValidEvent(msgspec.Struct, frozen=True):
     """Valid body that may be stored.
 
     Attributes:
@@ -84,7 +84,7 @@ _MISSING = re.compile(r"missing required field `(.*)`")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 
 
-def parse(body: bytes, limits: Limits) -> Event:
+def parse(body: bytes, limits: Limits) -> ValidEvent:
     """Judge one event.
 
     Raises:
@@ -95,12 +95,12 @@ def parse(body: bytes, limits: Limits) -> Event:
     json_text.check_depth(body, limits.max_depth)
     kind, may_repeat = _judge(body, limits)
     # The decoded value is gone by now: it may be many times as large as the body.
-    return Event(kind, body, json_text.count_repeated_keys(body) if may_repeat else 0)
+    return ValidEvent(kind, body, json_text.count_repeated_keys(body) if may_repeat else 0)
 
 
 def _judge(body: bytes, limits: Limits) -> tuple[str, bool]:
     """Return the kind of event, and whether keys of it may be repeated."""
-    value = json_text.decode(body)
+    value = json_text.decode_json(body)
     kind, struct = _kind(value)
     try:
         event = msgspec.convert(_with_normal_time(value), struct)

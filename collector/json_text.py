@@ -51,7 +51,7 @@ def check_values(body: bytes, max_values: int) -> None:
         raise TooManyError(detail, path="$")
 
 
-def decode(body: bytes) -> object:
+def decode_json(body: bytes) -> object:
     """Return the value of a JSON text as its reader will see it.
 
     Raises:

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from collector import metrics
 from collector.errors import UnavailableError
-from collector.events import Event
+from collector.events import ValidEvent
 from collector.spool import Spool
-from collector.writes import Rejected, Write
+from collector.writes import Rejected, WriteRequest
 
 _Waiter = asyncio.Future[None]
 
 
-class Landing:
+class SpoolLanding:
     """Makes events durable; `land` returns when they are."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._spool: Spool | None = None
-        self._gathered: list[Write] = []
+        self._gathered: list[WriteRequest] = []
         self._reason = "the spool is being opened: send the event again"
 
     def attach(self, spool: Spool) -> None:
@@ -32,7 +32,7 @@ class Landing:
 
     async def land(
         self,
-        events: Sequence[Event],
+        events: Sequence[ValidEvent],
         origin: str,
         *,
         rejected: Sequence[Rejected] = (),
@@ -55,12 +55,12 @@ class Landing:
         rows = tuple(spool.event_row(event, origin) for event in events)
         kept = tuple(spool.rejected_row(one) for one in rejected)
         struck = () if requeued is None else ((requeued, events[0].body),)
-        self._submit(spool, Write(rows, kept, waiter, struck))
+        self._submit(spool, WriteRequest(rows, kept, waiter, struck))
         await waiter
         if repeats := sum(event.duplicate_keys for event in events):
             metrics.DUPLICATE_KEYS.inc(repeats)
 
-    def _submit(self, spool: Spool, write: Write) -> None:
+    def _submit(self, spool: Spool, write: WriteRequest) -> None:
         # What one turn of the event loop brings shares an fsync, and one waking of the writer.
         if not self._gathered:
             self._loop.call_soon(self._submit_gathered, spool)
@@ -75,7 +75,7 @@ class Landing:
             raise UnavailableError(self._reason)
         return self._spool
 
-    def committed(self, group: list[Write], stored: int, seconds: float) -> None:
+    def committed(self, group: list[WriteRequest], stored: int, seconds: float) -> None:
         """Complete the requests of a committed group, as `writes.Observer` says."""
         if group:
             events = sum(len(write.events) for write in group)
@@ -84,13 +84,13 @@ class Landing:
             metrics.COMMIT_SECONDS.observe(seconds)
             self._loop.call_soon_threadsafe(_wake, group, None)
 
-    def failed(self, group: list[Write], error: sqlite3.Error) -> None:
+    def failed(self, group: list[WriteRequest], error: sqlite3.Error) -> None:
         """Fail the requests of a group, as `writes.Observer` says."""
         metrics.COMMIT_FAILURES.inc()
         self._loop.call_soon_threadsafe(_wake, group, error)
 
 
-def _wake(group: list[Write], error: sqlite3.Error | None) -> None:
+def _wake(group: list[WriteRequest], error: sqlite3.Error | None) -> None:
     for write in group:
         waiter = write.ticket
         # A sender that went away has cancelled its future; its event is stored all the same.

@@ -28,7 +28,7 @@ _MAX_DEADLINES = 6  # so long while it arrives slowly; one deadline while nothin
 _GZIP = 31  # zlib's window bits for a gzip header
 
 
-class Bounds(msgspec.Struct, frozen=True):
+class BodyLimits(msgspec.Struct, frozen=True):
     """Size limits of one body.
 
     Attributes:
@@ -43,7 +43,7 @@ class Bounds(msgspec.Struct, frozen=True):
 
 
 async def read(
-    scope: Scope, protocol: Http, bounds: Bounds, *, held: Reservation, deadlines: Deadlines
+    scope: Scope, protocol: Http, bounds: BodyLimits, *, held: Reservation, deadlines: Deadlines
 ) -> bytes:
     """Return the whole body, decompressed.
 
@@ -72,7 +72,7 @@ async def drop(
     """Read what the client still sends, so that it sees the answer `error`; up to a bound."""
     if not _waits_for_us(scope):
         with contextlib.suppress(TimeoutError), deadlines:
-            await _Incoming(Bounds(0, 0, 0), None, error).receive(protocol, deadlines)
+            await _Incoming(BodyLimits(0, 0, 0), None, error).receive(protocol, deadlines)
 
 
 async def _read_small(protocol: Http, deadlines: Deadlines) -> bytes:
@@ -84,7 +84,7 @@ async def _read_small(protocol: Http, deadlines: Deadlines) -> bytes:
 
 
 async def _read_large(
-    scope: Scope, protocol: Http, bounds: Bounds, held: Reservation, deadlines: Deadlines
+    scope: Scope, protocol: Http, bounds: BodyLimits, held: Reservation, deadlines: Deadlines
 ) -> bytes:
     declared = _declared(scope)
     problem = _too_large(bounds.max_bytes) if (declared or 0) > bounds.max_bytes else None
@@ -114,7 +114,7 @@ class _Incoming:
     """Body that arrives chunk by chunk; only the head of a rejected one is kept."""
 
     def __init__(
-        self, bounds: Bounds, held: Reservation | None, problem: RejectedRequestError | None
+        self, bounds: BodyLimits, held: Reservation | None, problem: RejectedRequestError | None
     ) -> None:
         self._bounds = bounds
         self._held = held
@@ -154,7 +154,7 @@ class _Incoming:
             del self.kept[self._bounds.max_head_bytes :]
 
 
-def _inflate(body: bytes, bounds: Bounds) -> bytes:
+def _inflate(body: bytes, bounds: BodyLimits) -> bytes:
     inflater = zlib.decompressobj(_GZIP)
     try:
         inflated = inflater.decompress(body, bounds.max_inflated_bytes + 1)

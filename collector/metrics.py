@@ -18,7 +18,7 @@ from collector.spool_file import Losses
 from lineage.process.clock import SECOND_MICROS
 
 
-class Spool(Protocol):
+class SpoolFigures(Protocol):
     """Figures of the spool that its metrics need."""
 
     passed: SpoolRetention
@@ -83,7 +83,7 @@ PRUNE_FAILURES = Counter(
 class SpoolRoom(Collector):
     """Fill level of the spool: absent until its writer has looked, or a reader's place is known."""
 
-    spool: Spool | None = None
+    spool: SpoolFigures | None = None
 
     def describe(self) -> list[Metric]:
         """Return no metrics: a value that is not known yet has no series."""

@@ -28,7 +28,7 @@ _ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_ARENA_MAX": "2"}
 _log = structlog.get_logger()
 
 
-class Parent:
+class WorkerParent:
     """Starts a worker, and another when it ends without a request to stop."""
 
     def __init__(self, listening: socket.socket) -> None:

@@ -15,14 +15,14 @@ _Found = TypeVar("_Found")
 _LARGE_BYTES = 262_144
 
 
-class Parser:
+class EventParser:
     """`events.parse` for the event loop."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self._large = asyncio.Semaphore(1)
 
-    async def parse(self, body: bytes) -> events.Event:
+    async def parse(self, body: bytes) -> events.ValidEvent:
         """Judge one event.
 
         Raises:

@@ -14,7 +14,7 @@ import structlog
 from collector import metrics
 from collector.damage import find_damaged_row, open_to_read
 from collector.high_water import NOT_READ, Cursors
-from collector.settings import Place, Settings
+from collector.settings import CollectorPlace, CollectorSettings
 from collector.spool import Spool
 from collector.spool_file import last_seq
 from lineage.catalog.trouble import CatalogError
@@ -24,12 +24,12 @@ _LOOKED_AT_BYTES = 134_217_728  # more than one batch of the pipeline
 _log = structlog.get_logger()
 
 
-def start(spool: Spool, settings: Settings) -> None:
+def start(spool: Spool, settings: CollectorSettings) -> None:
     """Ask for the cursors every 30 s, in a thread that ends with the process."""
     threading.Thread(target=_run, args=(spool, settings), daemon=True, name="prune").start()
 
 
-def read_or_nothing(place: Place) -> Cursors:
+def read_or_nothing(place: CollectorPlace) -> Cursors:
     """Return what readers have passed; nothing if the catalog cannot be read."""
     from msgspec import DecodeError  # noqa: PLC0415 - as below
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415 - as below
@@ -44,7 +44,7 @@ def read_or_nothing(place: Place) -> Cursors:
         return NOT_READ
 
 
-def _run(spool: Spool, settings: Settings) -> None:
+def _run(spool: Spool, settings: CollectorSettings) -> None:
     # SQLAlchemy takes a third of a second to import, which the first event must not wait for.
     before = NOT_READ
     while True:
@@ -56,7 +56,7 @@ def _run(spool: Spool, settings: Settings) -> None:
         before = cursors
 
 
-def look_ahead(spool: Spool, place: Place, before: Cursors, now: Cursors) -> None:
+def look_ahead(spool: Spool, place: CollectorPlace, before: Cursors, now: Cursors) -> None:
     """Have the spool looked through where readers cannot go on in it, or have passed its end."""
     path = place.data_dir / "spool.db"
     reason = None

@@ -39,7 +39,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     drain_seconds: _Drain = 0.0  # answers go on after SIGTERM, while senders go elsewhere
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class CollectorPlace(msgspec.Struct, frozen=True, kw_only=True):
     """Address and folder of the collector (`LINEWARD_…`, shared with the other roles)."""
 
     host: str = "127.0.0.1"
@@ -70,20 +70,20 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         return OwnHosts.read(self.host, self.allowed_hosts)
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class CollectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Settings that a collector process reads from its environment."""
 
-    place: Place = Place()
+    place: CollectorPlace = CollectorPlace()
     limits: Limits = Limits()
 
 
-def read() -> Settings:
+def read() -> CollectorSettings:
     """Return the settings of this process.
 
     Raises:
         InvalidSettingError: a value out of range, or an unknown `LINEWARD_COLLECTOR_` variable.
     """
-    place = environment.read(Place)
+    place = environment.read(CollectorPlace)
     url = add_password(place.catalog_url, place.catalog_password_file)
     place = msgspec.structs.replace(place, catalog_url=url)
     read_log()
@@ -94,10 +94,12 @@ def read() -> Settings:
         )
     shared = {"LINEWARD_COLLECTOR_PORT", "LINEWARD_COLLECTOR_URL"}
     own = {name: value for name, value in environment.variables().items() if name not in shared}
-    return Settings(place=place, limits=environment.read(Limits, section="COLLECTOR_", environ=own))
+    return CollectorSettings(
+        place=place, limits=environment.read(Limits, section="COLLECTOR_", environ=own)
+    )
 
 
-def require_guarded(settings: Settings) -> None:
+def require_guarded(settings: CollectorSettings) -> None:
     """See that only this machine, or only holders of the token, may send events.
 
     Raises:

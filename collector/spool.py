@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from collector.damage import is_damage
-from collector.events import Event
+from collector.events import ValidEvent
 from collector.high_water import beside
 from collector.retention import SpoolRetention
 from collector.settings import Limits
 from collector.spool_file import last_seq, losses, open_spool
-from collector.writes import Observer, Rejected, Row, Write
+from collector.writes import Observer, Rejected, Row, WriteRequest
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from lineage.process.disk import is_out_of_room
 
@@ -50,7 +50,7 @@ class Spool:
         self._limits = limits
         self._clock = clock
         self._observer = observer
-        self._queue: queue.SimpleQueue[tuple[Write, ...] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[WriteRequest, ...] | None] = queue.SimpleQueue()
         self._connection = open_spool(path, limits.max_spool_bytes)
         self._high_water = beside(path)
         self.losses = losses(self._connection)
@@ -79,7 +79,7 @@ class Spool:
         self.damaged.set()
         self.broken.set()
 
-    def event_row(self, event: Event, origin: str) -> Row:
+    def event_row(self, event: ValidEvent, origin: str) -> Row:
         """Row of an event; SHA-256 of its body makes a byte-identical repeat the same row."""
         digest = hashlib.sha256(event.body).digest()
         now = to_micros(self._clock())
@@ -92,7 +92,7 @@ class Spool:
         columns = (rejected.origin, rejected.reason, rejected.path, rejected.detail)
         return now, *columns, body, rejected.body_bytes
 
-    def submit(self, *writes: Write) -> None:
+    def submit(self, *writes: WriteRequest) -> None:
         """Queue rows; the observer is called when they are durable, or when they failed."""
         self._queue.put(writes)
         # The writer may have emptied the queue for the last time just before.
@@ -100,7 +100,7 @@ class Spool:
             self._fail_the_rest([])
 
     def _run(self) -> None:
-        group: list[Write] = []
+        group: list[WriteRequest] = []
         stopping = False
         try:
             while not (stopping or self.broken.is_set()):
@@ -113,9 +113,9 @@ class Spool:
                 self.broken.set()
             self._fail_the_rest(group)
 
-    def _take(self) -> tuple[list[Write], bool]:
+    def _take(self) -> tuple[list[WriteRequest], bool]:
         """Take waiting rows up to the bound; return after a second at most, for the heartbeat."""
-        group: list[Write] = []
+        group: list[WriteRequest] = []
         try:
             item = self._queue.get(timeout=BEAT_SECONDS)
             while item is not None:
@@ -127,7 +127,7 @@ class Spool:
             return group, False
         return group, True
 
-    def _commit(self, group: list[Write]) -> None:
+    def _commit(self, group: list[WriteRequest]) -> None:
         started = time.monotonic()
         try:
             stored = self._store(group)
@@ -141,7 +141,7 @@ class Spool:
             self._pruned_at = started
             self._try_to_prune()
 
-    def _fail(self, group: list[Write], error: sqlite3.Error) -> None:
+    def _fail(self, group: list[WriteRequest], error: sqlite3.Error) -> None:
         # After a failed fsync the kernel may call the page clean: only a new process knows what is
         # on disk. A full disk, quota or spool leaves the connection as it was.
         if is_damage(error):
@@ -157,7 +157,7 @@ class Spool:
         except sqlite3.Error as error:
             self._fail([], error)
 
-    def _fail_the_rest(self, left: list[Write]) -> None:
+    def _fail_the_rest(self, left: list[WriteRequest]) -> None:
         error = sqlite3.OperationalError("the spool failed and is being reopened")
         with contextlib.suppress(queue.Empty):
             while True:
@@ -177,7 +177,7 @@ class Spool:
             raise
         return result
 
-    def _store(self, group: list[Write]) -> int:
+    def _store(self, group: list[WriteRequest]) -> int:
         events = [row for write in group for row in write.events]
         rejected = [row for write in group for row in write.rejected]
         struck = [row for write in group for row in write.struck]

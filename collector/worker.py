@@ -17,11 +17,11 @@ from collector import checkpoint, metrics, prune
 from collector.admission import Admission
 from collector.app import App
 from collector.deadlines import Deadlines
-from collector.landing import Landing
+from collector.landing import SpoolLanding
 from collector.opening import make_whole
 from collector.parent import DAMAGED_SPOOL_EXIT, SUSPECT
 from collector.reader_secret import ensure_secret, secret_path
-from collector.settings import Settings, read, read_token
+from collector.settings import CollectorSettings, read, read_token
 from collector.spool import Spool
 from lineage.process.clock import system_clock
 from lineage.process.disk import disk_problem
@@ -37,12 +37,14 @@ Words = tuple[str, ...]
 _log = structlog.get_logger()
 
 
-def _server(app: App, fd: int, settings: Settings) -> InheritedServer:
+def _server(app: App, fd: int, settings: CollectorSettings) -> InheritedServer:
     seconds = settings.limits.read_deadline_seconds
     return http_server(app, fd, Interfaces.RSGI, header_seconds=seconds)
 
 
-def _open(landing: Landing, admission: Admission, settings: Settings, more: Words) -> Spool | None:
+def _open(
+    landing: SpoolLanding, admission: Admission, settings: CollectorSettings, more: Words
+) -> Spool | None:
     """Return the spool, or None while the disk does not allow it to open."""
     place, limits = settings.place, settings.limits
     path = place.data_dir / "spool.db"
@@ -72,7 +74,7 @@ async def _keep_opening(open_: Callable[[], Spool | None], stop: asyncio.Event) 
     return None
 
 
-def _attach(spool: Spool, landing: Landing, settings: Settings) -> None:
+def _attach(spool: Spool, landing: SpoolLanding, settings: CollectorSettings) -> None:
     landing.attach(spool)
     metrics.SPOOL.spool = spool
     prune.start(spool, settings)
@@ -80,7 +82,7 @@ def _attach(spool: Spool, landing: Landing, settings: Settings) -> None:
     _log.info("collector_ready", pid=os.getpid())
 
 
-async def serve(fd: int, settings: Settings, more: Words = ()) -> int:
+async def serve(fd: int, settings: CollectorSettings, more: Words = ()) -> int:
     """Serve until a request to stop; return the exit status.
 
     Args:
@@ -90,7 +92,7 @@ async def serve(fd: int, settings: Settings, more: Words = ()) -> int:
     """
     loop, limits = asyncio.get_running_loop(), settings.limits
     stop = asyncio.Event()
-    landing = Landing(loop)
+    landing = SpoolLanding(loop)
     admission = Admission(settings.place.own_hosts, read_token(limits))
     app = App(landing, limits, admission, Deadlines(loop, limits.read_deadline_seconds))
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -122,7 +124,7 @@ def _drain(app: App, stop: asyncio.Event, seconds: float) -> None:
 
 
 def _attach_opened(
-    opening: asyncio.Task[Spool | None], landing: Landing, settings: Settings
+    opening: asyncio.Task[Spool | None], landing: SpoolLanding, settings: CollectorSettings
 ) -> None:
     if not opening.cancelled() and opening.exception() is None and (spool := opening.result()):
         _attach(spool, landing, settings)

@@ -28,7 +28,7 @@ class Rejected(msgspec.Struct, frozen=True):
         return cls(error.reason, error.path, error.detail, body, body_bytes, origin)
 
 
-class Write(msgspec.Struct, frozen=True):
+class WriteRequest(msgspec.Struct, frozen=True):
     """Rows that are committed together; `ticket` belongs to the submitter.
 
     Attributes:
@@ -44,8 +44,8 @@ class Write(msgspec.Struct, frozen=True):
 class Observer(Protocol):
     """Observer of the results of writes, called from the writer's thread."""
 
-    def committed(self, group: list[Write], stored: int, seconds: float) -> None:
+    def committed(self, group: list[WriteRequest], stored: int, seconds: float) -> None:
         """Handle a group that is durable after `seconds`; `stored` of its events were new."""
 
-    def failed(self, group: list[Write], error: sqlite3.Error) -> None:
+    def failed(self, group: list[WriteRequest], error: sqlite3.Error) -> None:
         """Handle a group of which nothing was stored."""

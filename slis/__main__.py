@@ -29,7 +29,7 @@ from lineage.process.health_port import serve_health
 from lineage.process.parent import end_with_parent
 from lineage.process.role import begin_role, stop_on_signals
 from slis import settings
-from slis.settings import Place, Settings
+from slis.settings import PipelineSettings, SharedPaths
 from slis.spark.scratch import sweep
 from slis.spark.session import describe_session, open_session
 from slis.spark.session_settings import is_submitted
@@ -87,8 +87,8 @@ def main() -> int:
 
 def _run(
     opening: Future[SparkSession],
-    place: Place,
-    chosen: Settings,
+    place: SharedPaths,
+    chosen: PipelineSettings,
     stopped: Event,
     log_settings: KafkaLog | None,
 ) -> int:
@@ -129,7 +129,9 @@ def _run(
     return 0
 
 
-def _open_log(log_settings: KafkaLog | None, place: Place, chosen: Settings) -> "EventLog":
+def _open_log(
+    log_settings: KafkaLog | None, place: SharedPaths, chosen: PipelineSettings
+) -> "EventLog":
     """Return the log that feeds the catalog; raises as `_topic`."""
     from slis.stream.spool_log import SpoolLog  # noqa: PLC0415 - loads Spark's Python
 
@@ -138,7 +140,7 @@ def _open_log(log_settings: KafkaLog | None, place: Place, chosen: Settings) -> 
     return _topic(log_settings, chosen)
 
 
-def _topic(log_settings: KafkaLog, chosen: Settings) -> "EventLog":
+def _topic(log_settings: KafkaLog, chosen: PipelineSettings) -> "EventLog":
     """Return the topic as the pipeline's log.
 
     Raises:

@@ -64,7 +64,7 @@ class Evaluations:
         self.deadline = deadline
 
 
-class Task:
+class PeriodicTask:
     """Runs `work` again and again in a thread of its own, until it is stopped.
 
     `first`, where it is given, is the first turn. An error is logged and the next turn comes: a

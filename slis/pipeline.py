@@ -24,17 +24,17 @@ from slis.evaluation.edge_turns import EdgeTurns
 from slis.evaluation.turns import EvaluationTurns
 from slis.lake import compaction, retention
 from slis.lake.writer import LakeWriter
-from slis.periodic import Evaluations, Task
-from slis.settings import Place, Settings
+from slis.periodic import Evaluations, PeriodicTask
+from slis.settings import PipelineSettings, SharedPaths
 from slis.spark import jvm_memory
 from slis.spark.session import EVALUATION_POOL
 from slis.stream.event_log import EventLog
 from slis.stream.failures import describe_jvm_exit, poll_jvm
-from slis.stream.landing import Landing
-from slis.stream.merge import Landed
+from slis.stream.landing import BatchLanding
+from slis.stream.merge import MergeResult
 from slis.stream.prune import prune
-from slis.stream.running import PipelineStoppedError, Running
-from slis.stream.source import Bounds
+from slis.stream.running import PipelineStoppedError, StreamThread
+from slis.stream.source import BatchLimits
 from slis.stream.spool_log import SpoolLog
 
 log = structlog.get_logger(__name__)
@@ -58,8 +58,8 @@ class Pipeline:
     def __init__(  # noqa: PLR0913 - the clocks are what tests set
         self,
         engine: Engine,
-        place: Place,
-        settings: Settings,
+        place: SharedPaths,
+        settings: PipelineSettings,
         clock: Clock,
         policy: PolicyFile | None = None,
         *,
@@ -123,7 +123,7 @@ class Pipeline:
             if stopped.wait(_SPOOL_POLL_SECONDS):
                 return
         self._adopt_log()
-        stream = Running(self._landing(), self._settings.poll_seconds)
+        stream = StreamThread(self._landing(), self._settings.poll_seconds)
         stream.begin()
         log.info("stream_started", log=self._source.name)
         try:
@@ -133,9 +133,9 @@ class Pipeline:
             raise
         self._work(self._spark, stream, stopped)
 
-    def _work(self, spark: SparkSession, stream: Running, stopped: Event) -> None:
+    def _work(self, spark: SparkSession, stream: StreamThread, stopped: Event) -> None:
         """Do what is periodic, beside the stream, until `stopped` is set."""
-        jvm_memory.settle()
+        jvm_memory.freeze_objects()
         tasks = self._tasks(spark)
         try:
             for task in tasks:
@@ -155,7 +155,7 @@ class Pipeline:
             with suppress(Py4JError, ConnectionError):
                 spark.stop()
 
-    def _look(self, stream: Running, spark: SparkSession) -> None:
+    def _look(self, stream: StreamThread, spark: SparkSession) -> None:
         """Raise what this pipeline ends by."""
         stream.look()
         if (code := poll_jvm(spark)) is not None:
@@ -171,11 +171,11 @@ class Pipeline:
         except StaleEpochError as error:
             self._replaced = error
 
-    def _landing(self) -> Landing:
-        return Landing(
+    def _landing(self) -> BatchLanding:
+        return BatchLanding(
             self._engine,
             self._place,
-            bounds=Bounds(self._settings.max_rows, self._settings.max_bytes),
+            bounds=BatchLimits(self._settings.max_rows, self._settings.max_bytes),
             clock=self._clock,
             landed=self._landed,
             policy=self._policy.current,
@@ -189,26 +189,30 @@ class Pipeline:
             raise PipelineStoppedError(problem)
         self._source.adopt(self._engine)
 
-    def _landed(self, landed: Landed) -> None:
+    def _landed(self, landed: MergeResult) -> None:
         if not landed.is_repeat:
             self._evaluations.changed.set()
 
-    def _tasks(self, spark: SparkSession) -> list[Task]:
+    def _tasks(self, spark: SparkSession) -> list[PeriodicTask]:
         evaluate, first = partial(self._turns.take, spark), partial(self._turns.warm_up, spark)
         given = (spark, self._engine, self._place, self._settings)
         turns = EdgeTurns(
             *given, policy=self._policy, evaluations=self._evaluations, source=self._source
         )
         return [
-            Task("evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock, first=first),
-            Task("epoch", _EPOCH_SECONDS, self._look_at_epoch, self._clock),
-            Task("gaps", _GAP_SECONDS, self._copy_gaps, self._clock),
-            Task("edges", _EVALUATION_POLL_SECONDS, turns.take, self._clock),
-            Task("received", _RECEIVED_SECONDS, self._count_received, self._clock),
-            Task("policy", _POLICY_SECONDS, self._look_at_policy, self._clock),
-            Task("partitions", _PARTITIONS_SECONDS, self._add_partitions, self._clock),
-            Task("retention", _RETENTION_POLL_SECONDS, self._prune, self._clock),
-            Task("compaction", _RETENTION_POLL_SECONDS, partial(self._compact, spark), self._clock),
+            PeriodicTask(
+                "evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock, first=first
+            ),
+            PeriodicTask("epoch", _EPOCH_SECONDS, self._look_at_epoch, self._clock),
+            PeriodicTask("gaps", _GAP_SECONDS, self._copy_gaps, self._clock),
+            PeriodicTask("edges", _EVALUATION_POLL_SECONDS, turns.take, self._clock),
+            PeriodicTask("received", _RECEIVED_SECONDS, self._count_received, self._clock),
+            PeriodicTask("policy", _POLICY_SECONDS, self._look_at_policy, self._clock),
+            PeriodicTask("partitions", _PARTITIONS_SECONDS, self._add_partitions, self._clock),
+            PeriodicTask("retention", _RETENTION_POLL_SECONDS, self._prune, self._clock),
+            PeriodicTask(
+                "compaction", _RETENTION_POLL_SECONDS, partial(self._compact, spark), self._clock
+            ),
         ]
 
     def _copy_gaps(self, now: datetime) -> None:

@@ -16,7 +16,7 @@ _Seconds = Annotated[float, Meta(gt=0)]
 _Days = Annotated[int, Meta(ge=1, le=3_650)]
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class SharedPaths(msgspec.Struct, frozen=True, kw_only=True):
     """Places that roles share: `LINEWARD_` + field in capitals."""
 
     data_dir: Path = Path("lineward-data")
@@ -61,7 +61,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         return self.data_dir / "scratch"
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class PipelineSettings(msgspec.Struct, frozen=True, kw_only=True):
     """`LINEWARD_PIPELINE_` + field in capitals."""
 
     master: str = "local[2]"
@@ -99,21 +99,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(folder for part in self.event_logs.split(",") if (folder := part.strip()))
 
 
-def read_place() -> Place:
+def read_place() -> SharedPaths:
     """Return where the roles meet, by the environment.
 
     Raises:
         InvalidSettingError: a value out of range.
     """
-    place = environment.read(Place)
+    place = environment.read(SharedPaths)
     url = add_password(place.catalog_url, place.catalog_password_file)
     return msgspec.structs.replace(place, lake_settings=read_settings(), catalog_url=url)
 
 
-def read() -> Settings:
+def read() -> PipelineSettings:
     """Read the settings of this process.
 
     Raises:
         InvalidSettingError: an unknown variable, or a value out of range.
     """
-    return environment.read(Settings, section="PIPELINE_")
+    return environment.read(PipelineSettings, section="PIPELINE_")

@@ -35,7 +35,7 @@ _FAILED = text(
 ).bindparams(bindparam("keys", expanding=True))
 
 
-class Failure(msgspec.Struct, frozen=True):
+class FailedRuns(msgspec.Struct, frozen=True):
     """Failed runs of a dataset's job since its newest write.
 
     Attributes:
@@ -51,14 +51,14 @@ class Failure(msgspec.Struct, frozen=True):
     error: str | None = None
 
 
-def load_failures(connection: Connection, keys: Iterable[int]) -> dict[int, Failure]:
+def load_failures(connection: Connection, keys: Iterable[int]) -> dict[int, FailedRuns]:
     """Return the failures of these datasets, by canonical key."""
-    found: dict[int, Failure] = {}
+    found: dict[int, FailedRuns] = {}
     for piece in split_batches(keys):
         for row in connection.execute(_FAILED, {"keys": piece}):
             known = found.get(row.dataset_key)
             first_at = row.failed_at if known is None else known.first_at
-            found[row.dataset_key] = Failure(
+            found[row.dataset_key] = FailedRuns(
                 first_at, row.run_id, row.job_namespace, row.job_name, row.error
             )
     return found

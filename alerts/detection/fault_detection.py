@@ -11,11 +11,16 @@ from alerts.detection.due_failures import DueFailures, find_due_failures, has_fa
 from alerts.detection.jobs_at_fault import JobsAtFault, load_jobs_at_fault
 from alerts.detection.sli_violations import load_unknown_keys, load_violations
 from alerts.detection.snapshot_loader import CatalogSnapshot, load_snapshot
-from alerts.incidents.affected_datasets import Owners
+from alerts.incidents.affected_datasets import OwnerNumbers
 from alerts.incidents.detected_fault import DetectedFault, detected_fault
 from alerts.incidents.impact_store import incidents_affecting
 from alerts.incidents.times import read_times
-from alerts.operator_actions.suppression import Window, WindowEnd, common_window, find_windows
+from alerts.operator_actions.suppression import (
+    SuppressionWindow,
+    WindowEnd,
+    common_window,
+    find_windows,
+)
 from alerts.root_cause.causes import find_shared_causes, merge_by_cause
 from alerts.root_cause.common_causes import CommonCause
 from alerts.root_cause.faults import FaultGroup, Root
@@ -45,14 +50,14 @@ class DetectedFaults(msgspec.Struct, frozen=True, eq=False):
     by_root: Mapping[Root, DetectedFault] = {}
     unknown: frozenset[int] = frozenset()
     walks: ImpactWalks | None = None
-    owners: Owners | None = None
+    owners: OwnerNumbers | None = None
 
 
 def detect_faults(
     connection: Connection,
     as_of: int,
     policy: Policy,
-    windows: Sequence[Window],
+    windows: Sequence[SuppressionWindow],
     previous: ImpactWalks | None = None,
 ) -> DetectedFaults:
     """Return the faults of the newest evaluation.

@@ -19,7 +19,7 @@ from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_store import load_active, save, version
 from alerts.incidents.step_slices import first_slice
-from alerts.incidents.steps import Command, Event, Step, StepInput, cap_times
+from alerts.incidents.steps import IncidentCommand, IncidentEvent, StepInput, StepResult, cap_times
 from alerts.notify.router import route_incident_step
 from alerts.notify.settings import RoutingSettings
 from alerts.operator_actions.command_queue import complete, pending, rejections
@@ -35,7 +35,7 @@ _PAUSE_SECONDS = 5.0
 # A search takes at most one third of the time: during a storm it takes longer than the pause.
 _PAUSE_FACTOR = 3
 
-NumberedCommands = list[tuple[int, Command]]
+NumberedCommands = list[tuple[int, IncidentCommand]]
 
 
 class _Observation(msgspec.Struct, frozen=True, eq=False):
@@ -46,7 +46,7 @@ class _Observation(msgspec.Struct, frozen=True, eq=False):
     policy: Policy
     status: EvaluationStatus
 
-    def faults_of(self, step: Step) -> dict[str, DetectedFault]:
+    def faults_of(self, step: StepResult) -> dict[str, DetectedFault]:
         """Return the fault of each incident whose root is found now, by incident id."""
         by_root = {each.root: each for each in self.now.faults}
         every = (*step.changed, *step.incidents)
@@ -95,7 +95,7 @@ class IncidentDetector:
         if seen.commands or not self._is_unchanged(step):
             self._write(engine, seen, step)
 
-    def _advance(self, now: StepInput) -> Step:
+    def _advance(self, now: StepInput) -> StepResult:
         incidents = (cap_times(each, now.at) for each in self._incidents.values())
         return lifecycle.advance(incidents, now)
 
@@ -151,14 +151,14 @@ class IncidentDetector:
             count_explained(connection)
         self._counted = as_of
 
-    def _is_unchanged(self, step: Step) -> bool:
+    def _is_unchanged(self, step: StepResult) -> bool:
         return not step.changed and {each.id: each for each in step.incidents} == self._incidents
 
     def _reload(self, connection: Connection) -> None:
         self._version = version(connection)
         self._incidents = {each.id: each for each in load_active(connection)}
 
-    def _write(self, engine: Engine, seen: _Observation, step: Step) -> None:
+    def _write(self, engine: Engine, seen: _Observation, step: StepResult) -> None:
         with engine.connect() as connection:
             # Affected datasets are looked up before the catalog is locked.
             step = self._first_slice(connection, step, seen)
@@ -179,16 +179,20 @@ class IncidentDetector:
         self._incidents = {each.id: each for each in step.incidents}
         _log_events(step.events)
 
-    def _first_slice(self, connection: Connection, step: Step, seen: _Observation) -> Step:
+    def _first_slice(
+        self, connection: Connection, step: StepResult, seen: _Observation
+    ) -> StepResult:
         commanded = {each.incident_id for _, each in seen.commands}
         part = first_slice(self._incidents, step, commanded)
         return explain_recoveries(connection, part, seen.status)
 
-    def _summarize(self, connection: Connection, step: Step, seen: _Observation) -> StepSummaries:
+    def _summarize(
+        self, connection: Connection, step: StepResult, seen: _Observation
+    ) -> StepSummaries:
         faults, owners = seen.faults_of(step), self._detected.owners
         return summarize_step(connection, self._incidents, step, faults, owners)
 
 
-def _log_events(events: Iterable[Event]) -> None:
+def _log_events(events: Iterable[IncidentEvent]) -> None:
     for each in events:
         _log.info("incident", incident=each.incident_id, what=each.what, revision=each.revision)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, bindparam, text
 
 from alerts.detection.evaluation_status import EvaluationStatus
 from alerts.incidents.incident import Incident
-from alerts.incidents.steps import Event, Step
+from alerts.incidents.steps import IncidentEvent, StepResult
 from alerts.notify.formatting import format_duration
 from alerts.root_cause.kinds import KIND_BY_ID, STANDING_GAP
 from lineage.catalog.queries import TIER, split_batches
@@ -65,7 +65,9 @@ class _Recovery(msgspec.Struct, frozen=True):
     is_policy_new: bool
 
 
-def explain_recoveries(connection: Connection, step: Step, status: EvaluationStatus) -> Step:
+def explain_recoveries(
+    connection: Connection, step: StepResult, status: EvaluationStatus
+) -> StepResult:
     """Return the step with what got better as the reason of all that recovered by itself."""
     incidents = {each.id: each for each in (*step.incidents, *step.changed)}
     recoveries = [each for each in step.events if each.what in _RECOVERY_EVENTS and each.by is None]
@@ -82,7 +84,7 @@ def explain_recoveries(connection: Connection, step: Step, status: EvaluationSta
     return replace(step, events=tuple(_explain(each, reasons) for each in step.events))
 
 
-def _explain(event: Event, reasons: Mapping[str, str]) -> Event:
+def _explain(event: IncidentEvent, reasons: Mapping[str, str]) -> IncidentEvent:
     if event.what not in _RECOVERY_EVENTS or event.by is not None:
         return event
     rest = _STILL_LATE if event.what == "root_recovered" else ""

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import Connection, bindparam, text
 
-from alerts.root_cause.retries import Attempt
+from alerts.root_cause.retries import RunAttempt
 from lineage.catalog.job_names import OF_JOB
 from lineage.catalog.queries import LEAF_RUN_ID, leaf_job, split_batches
 
@@ -74,7 +74,7 @@ def load_failed(
 
 def load_attempts(
     connection: Connection, failed: Sequence[FailedRun], keys: Sequence[int]
-) -> list[Attempt]:
+) -> list[RunAttempt]:
     """Load the newest runs of the jobs of failed runs that write the same datasets.
 
     The runs of one application are one. A run that names no output yet counts while it is under
@@ -86,7 +86,7 @@ def load_attempts(
         keys: of the datasets.
     """
     runs = failed[:_MAX_FAILED]
-    found = dict[str, Attempt]()
+    found = dict[str, RunAttempt]()
     outputs = {each.leaf_run_id: _WRITES_SAME for each in runs}
     for namespace, name in sorted(set().union(*(each.jobs for each in runs))):
         snapshot = {"job_namespace": namespace, "job_name": name, "keys": keys[:_MAX_KEYS]}
@@ -99,23 +99,23 @@ def load_attempts(
     return [each for run_id, each in found.items() if _is_attempt(each, outputs[run_id], newest)]
 
 
-def _is_attempt(attempt: Attempt, outputs: int, failed_at: int) -> bool:
+def _is_attempt(attempt: RunAttempt, outputs: int, failed_at: int) -> bool:
     is_rerun = attempt.is_running and attempt.began_at >= failed_at
     return outputs == _WRITES_SAME or (outputs == _WRITES_UNKNOWN and is_rerun)
 
 
-def _add_failed(found: dict[str, Attempt], runs: Iterable[FailedRun]) -> None:
+def _add_failed(found: dict[str, RunAttempt], runs: Iterable[FailedRun]) -> None:
     for each in runs:
         # A write that never ended failed with its application; its own run does not say so.
-        own = Attempt(
+        own = RunAttempt(
             began_at=each.failed_at, failed_at=each.failed_at, retries_left=each.retries_left
         )
         found[each.leaf_run_id] = _merge_attempts(found.get(each.leaf_run_id), own)
 
 
-def _read_attempts(rows: Iterable[Any]) -> Iterator[tuple[str, int, Attempt]]:
+def _read_attempts(rows: Iterable[Any]) -> Iterator[tuple[str, int, RunAttempt]]:
     for row in rows:
-        attempt = Attempt(
+        attempt = RunAttempt(
             began_at=row.first_event_at,
             failed_at=row.failed_at,
             completed_at=row.completed_at,
@@ -125,12 +125,12 @@ def _read_attempts(rows: Iterable[Any]) -> Iterator[tuple[str, int, Attempt]]:
         yield row.leaf_run_id, row.outputs, attempt
 
 
-def _merge_attempts(one: Attempt | None, other: Attempt) -> Attempt:
+def _merge_attempts(one: RunAttempt | None, other: RunAttempt) -> RunAttempt:
     """Return both as one run, which failed where a part of it did."""
     if one is None:
         return other
     failed_at = _latest(one.failed_at, other.failed_at)
-    return Attempt(
+    return RunAttempt(
         began_at=min(one.began_at, other.began_at),
         failed_at=failed_at,
         completed_at=None if failed_at else _latest(one.completed_at, other.completed_at),

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
-from alerts.detection.dataset_failures import Failure, load_failures
-from alerts.incidents.affected_datasets import Owners
+from alerts.detection.dataset_failures import FailedRuns, load_failures
+from alerts.incidents.affected_datasets import OwnerNumbers
 from alerts.root_cause.snapshot import (
     DATASET,
     NEVER,
     NO_KEY,
-    Edges,
+    EdgeArrays,
     LineageSnapshot,
     Rows,
     build_snapshot,
@@ -76,7 +76,7 @@ class CatalogSnapshot(msgspec.Struct, frozen=True, eq=False):
 
     graph: LineageSnapshot
     jobs: Jobs
-    owners: Owners
+    owners: OwnerNumbers
     errors: Mapping[str, str] = {}
 
 
@@ -115,12 +115,12 @@ def _load_columns(connection: Connection) -> _Columns:
     return dict(zip(names, values, strict=True))
 
 
-def _load_edges(connection: Connection, declared: Iterable[Pair]) -> Edges:
+def _load_edges(connection: Connection, declared: Iterable[Pair]) -> EdgeArrays:
     found = connection.execute(text(_EDGES), {"day": DAY_MICROS}).all()
     flat = np.fromiter((key for row in found for key in row), np.int64, 3 * len(found))
     unseen = sorted({*declared}.difference((up, down) for up, down, _ in found))
     added = np.array([(*pair, NO_KEY) for pair in unseen], dtype=np.int64)
-    return Edges(*np.concatenate([flat.reshape(-1, 3), added.reshape(-1, 3)]).T.copy())
+    return EdgeArrays(*np.concatenate([flat.reshape(-1, 3), added.reshape(-1, 3)]).T.copy())
 
 
 def _build_rows(columns: _Columns) -> tuple[Rows, Jobs]:
@@ -141,11 +141,11 @@ def _build_rows(columns: _Columns) -> tuple[Rows, Jobs]:
     return rows, jobs
 
 
-def _number_owners(columns: _Columns) -> Owners:
+def _number_owners(columns: _Columns) -> OwnerNumbers:
     numbers = np.array(_number_names(columns["owner"]), dtype=np.int32)
     names = tuple(dict.fromkeys(name for name in columns["owner"] if name))
     # Numbers begin at 1, positions in `names` at 0; `NO_KEY` becomes `NO_OWNER`.
-    return Owners(np.array(columns["dataset_key"], dtype=np.int64), numbers - 1, names)
+    return OwnerNumbers(np.array(columns["dataset_key"], dtype=np.int64), numbers - 1, names)
 
 
 def _number_names(names: Iterable[str]) -> list[int]:
@@ -202,7 +202,7 @@ def _failed_keys(rows: Rows) -> list[int]:
     return failed
 
 
-def _set_failures(rows: Rows, failed: dict[int, Failure], jobs: Jobs) -> None:
+def _set_failures(rows: Rows, failed: dict[int, FailedRuns], jobs: Jobs) -> None:
     """Set when each dataset's job first failed, and the job of a dataset that was never written."""
     rows["failed_at"][rows["failed_at"] <= rows["last_written_at"]] = NEVER
     found = list(failed)
@@ -216,7 +216,7 @@ def _set_failures(rows: Rows, failed: dict[int, Failure], jobs: Jobs) -> None:
             jobs[job] = (failure.job_namespace, failure.job_name)
 
 
-def _set_next_reads(rows: Rows, started: NDArray[np.int64], edges: Edges, as_of: int) -> None:
+def _set_next_reads(rows: Rows, started: NDArray[np.int64], edges: EdgeArrays, as_of: int) -> None:
     """Set when each dataset is read next: at the next expected start of a downstream job."""
     expected = _next_start(started, rows["cadence_seconds"], as_of)
     reads = np.full(len(rows), np.iinfo(np.int64).max)

@@ -6,14 +6,14 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from alerts.detection.dataset_info import DatasetInfo, load_dataset_info
-from alerts.incidents.affected_datasets import AffectedDatasets, Owners, summarize_impact
+from alerts.incidents.affected_datasets import AffectedDatasets, OwnerNumbers, summarize_impact
 from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.impact_store import datasets_per_list, find_changed_lists
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_text import describe_fault, first_error_line
-from alerts.incidents.steps import Step
+from alerts.incidents.steps import StepResult
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
-from alerts.notify.message import Impacted, Root
+from alerts.notify.message import Impacted, MessageRoot
 from alerts.root_cause.kinds import PROVENANCE, STANDING_GAP
 from lineage.catalog import tables
 from lineage.catalog.queries import split_batches
@@ -35,9 +35,9 @@ class StepSummaries(msgspec.Struct, frozen=True, eq=False):
 def summarize_step(
     connection: Connection,
     before: Mapping[str, Incident],
-    step: Step,
+    step: StepResult,
     faults: Mapping[str, DetectedFault],
-    owners: Owners | None,
+    owners: OwnerNumbers | None,
 ) -> StepSummaries:
     """Walk the graph once for each incident that changed; keep only the summary of each impact."""
     listed = set().union(*find_changed_lists(before, step)) & faults.keys()
@@ -88,7 +88,7 @@ def _summarize_one(
     return IncidentSummary(
         incident=incident,
         what=describe_fault(incident, fault),
-        root=Root(entity, fault.name, fault.namespace),
+        root=MessageRoot(entity, fault.name, fault.namespace),
         impacted=datasets.list_impacted(affected.first),
         impacted_count=affected.count,
         tiers=affected.tiers,

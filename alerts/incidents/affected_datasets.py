@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.root_cause.severity import Impact
+from alerts.root_cause.severity import RootImpact
 from lineage.graph.adjacency import Keys, positions_in
 from lineage.states import TIERS
 
@@ -17,7 +17,7 @@ MAX_LISTED: Final = 10  # datasets that a message names
 Tiers = tuple[tuple[str, int], ...]
 
 
-class Owners(msgspec.Struct, frozen=True, eq=False):
+class OwnerNumbers(msgspec.Struct, frozen=True, eq=False):
     """Owner of each dataset as a number: a hundredth of the memory of the names.
 
     Attributes:
@@ -80,7 +80,7 @@ _NONE: Final = AffectedDatasets(
 
 
 def summarize_impact(
-    impact: Impact | None, owners: Owners | None, bad: frozenset[int], most: int
+    impact: RootImpact | None, owners: OwnerNumbers | None, bad: frozenset[int], most: int
 ) -> AffectedDatasets:
     """Return the affected datasets of an impact.
 
@@ -106,7 +106,7 @@ def summarize_impact(
 
 
 def _group_by_owner(
-    keys: Keys, tiers: NDArray[np.int8], owners: Owners, bad: frozenset[int]
+    keys: Keys, tiers: NDArray[np.int8], owners: OwnerNumbers, bad: frozenset[int]
 ) -> dict[str, OwnedDatasets]:
     codes = owners.codes_of(keys)
     is_bad = np.isin(keys, np.fromiter(bad, np.int64, len(bad)))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from alerts.incidents.steps import Command, EventKind, RejectedCommand
+from alerts.incidents.steps import EventKind, IncidentCommand, RejectedCommand
 from alerts.incidents.updates import IncidentUpdate
 
 _OPEN = frozenset({"open", "acknowledged", "suppressed"})
@@ -16,7 +16,7 @@ _ALLOWED_STATES = {
 
 
 def apply_command(
-    command: Command, updates: Mapping[str, IncidentUpdate]
+    command: IncidentCommand, updates: Mapping[str, IncidentUpdate]
 ) -> RejectedCommand | None:
     """Apply a command, or return why it is rejected."""
     update = updates.get(command.incident_id)
@@ -32,7 +32,7 @@ def apply_command(
     return None
 
 
-def _change(command: Command, at: int) -> tuple[EventKind, dict[str, Any]]:
+def _change(command: IncidentCommand, at: int) -> tuple[EventKind, dict[str, Any]]:
     if command.action == "acknowledge":
         by = {"acknowledged_by": command.by, "acknowledged_at": at}
         return "acknowledged", {"state": "acknowledged", **by}
@@ -41,7 +41,7 @@ def _change(command: Command, at: int) -> tuple[EventKind, dict[str, Any]]:
     return "resolved", {"state": "resolved", "resolved_at": at, "is_dismissed": True}
 
 
-def _rejection(command: Command, update: IncidentUpdate | None) -> str | None:
+def _rejection(command: IncidentCommand, update: IncidentUpdate | None) -> str | None:
     if update is None:
         return "no such incident, or it was resolved long ago"
     state = update.incident.state
@@ -52,7 +52,7 @@ def _rejection(command: Command, update: IncidentUpdate | None) -> str | None:
     return None
 
 
-def _allowed_text(command: Command) -> str:
+def _allowed_text(command: IncidentCommand) -> str:
     return ", ".join(sorted(_ALLOWED_STATES[command.action]))
 
 

@@ -15,7 +15,7 @@ from alerts.root_cause.faults import FaultGroup, Member, Root, UnknownReason
 from alerts.root_cause.impact_walks import ImpactWalks
 from alerts.root_cause.kinds import KIND_BY_ID
 from alerts.root_cause.retries import RULES as RETRY_RULES
-from alerts.root_cause.severity import BY_KIND, TICKET, TICKET_BY_KIND, Impact, Severity
+from alerts.root_cause.severity import BY_KIND, TICKET, TICKET_BY_KIND, RootImpact, Severity
 from alerts.root_cause.snapshot import NO_KEY, LineageSnapshot
 from lineage.process.clock import SECOND_MICROS
 
@@ -106,7 +106,7 @@ class DetectedFault(msgspec.Struct, frozen=True, eq=False):
             self.has_pending_retry and at - self.onset <= RETRY_RULES.fresh_seconds * SECOND_MICROS
         )
 
-    def impact(self) -> Impact | None:
+    def impact(self) -> RootImpact | None:
         """Walk the graph for all datasets downstream of the root; None for Lineward itself."""
         if self.group is None or self.walks is None:
             return None

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, delete, text
 
 from alerts.incidents.affected_datasets import AffectedDatasets
 from alerts.incidents.incident import Incident
-from alerts.incidents.steps import Event, Step
+from alerts.incidents.steps import IncidentEvent, StepResult
 from lineage.catalog import tables
 from lineage.catalog.queries import IS_UNRESOLVED, split_batches
 from lineage.catalog.upsert import fold_rows
@@ -30,7 +30,7 @@ _AFFECTING = text(
 ).bindparams(bindparam("keys", expanding=True))
 
 
-def needs_new_list(event: Event) -> bool:
+def needs_new_list(event: IncidentEvent) -> bool:
     """Return whether the list of affected datasets is replaced after an event."""
     return event.what in _NEW_LIST
 
@@ -46,7 +46,9 @@ def has_other_root(before: Incident | None, incident: Incident) -> bool:
     return before is None or before.root_keys != incident.root_keys
 
 
-def find_changed_lists(before: Mapping[str, Incident], step: Step) -> tuple[set[str], set[str]]:
+def find_changed_lists(
+    before: Mapping[str, Incident], step: StepResult
+) -> tuple[set[str], set[str]]:
     """Return the incidents whose list a step replaces, and those whose list grows."""
     replaced = {each.incident_id for each in step.events if needs_new_list(each)}
     grown = {each.id for each in step.incidents if has_grown(before.get(each.id), each)}

@@ -18,7 +18,7 @@ from alerts.incidents.impact_store import (
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_text import describe_evidence, describe_fault
 from alerts.incidents.member_store import MembershipChange, save_members
-from alerts.incidents.steps import Event, Step
+from alerts.incidents.steps import IncidentEvent, StepResult
 from lineage.catalog import tables
 from lineage.catalog.queries import split_batches
 from lineage.catalog.upsert import fold_rows
@@ -49,7 +49,7 @@ def load_active(connection: Connection) -> tuple[Incident, ...]:
 def save(
     connection: Connection,
     before: Mapping[str, Incident],
-    step: Step,
+    step: StepResult,
     faults: Mapping[str, DetectedFault],
     lists: Mapping[str, AffectedDatasets],
 ) -> None:
@@ -96,12 +96,12 @@ def _membership_changes(
             yield MembershipChange(each, fault, fault.as_of)
 
 
-def _find_changed(before: Mapping[str, Incident], step: Step) -> list[Incident]:
+def _find_changed(before: Mapping[str, Incident], step: StepResult) -> list[Incident]:
     now = {each.id: each for each in (*step.changed, *step.incidents)}
     return [each for each in now.values() if before.get(each.id) != each]
 
 
-def _add_acknowledged_at(rows: list[_Row], step: Step) -> Iterator[_Row]:
+def _add_acknowledged_at(rows: list[_Row], step: StepResult) -> Iterator[_Row]:
     at = {each.incident_id: each.at for each in step.events if each.what == "acknowledged"}
     for row in rows:
         acknowledged_at = at.get(row["incident_id"])
@@ -171,7 +171,7 @@ def _deactivate(connection: Connection, gone: list[str]) -> None:
         connection.execute(update(_incident).where(own).values(is_remembered=False))
 
 
-def _event_row(event: Event) -> _Row:
+def _event_row(event: IncidentEvent) -> _Row:
     return {
         "incident_id": event.incident_id,
         "revision": event.revision,

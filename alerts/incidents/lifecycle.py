@@ -7,14 +7,16 @@ from alerts.incidents.commands import apply_command, end_suppression, open_incid
 from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.incident import Incident, begin_incident, is_worse
 from alerts.incidents.matching import Match, match_faults
-from alerts.incidents.steps import LifecycleRules, Step, StepInput
+from alerts.incidents.steps import LifecycleRules, StepInput, StepResult
 from alerts.incidents.updates import IncidentUpdate, apply_match, merge_incidents
 from lineage.process.clock import SECOND_MICROS
 
 RULES: Final = LifecycleRules()
 
 
-def advance(incidents: Iterable[Incident], now: StepInput, rules: LifecycleRules = RULES) -> Step:
+def advance(
+    incidents: Iterable[Incident], now: StepInput, rules: LifecycleRules = RULES
+) -> StepResult:
     """Return the next state of all incidents. The same input gives the same output, with ids.
 
     Args:
@@ -35,7 +37,7 @@ def advance(incidents: Iterable[Incident], now: StepInput, rules: LifecycleRules
             merge_incidents(updates[taken.id], updates[number])
     fresh = [_start(fault, now, rules) for fault in matches.new if not fault.is_waiting]
     every = (*updates.values(), *fresh)
-    return Step(
+    return StepResult(
         tuple(each.incident for each in every if _is_kept(each.incident, now, rules)),
         tuple(each.incident for each in every if each.events),
         tuple(event for each in every for event in each.events),

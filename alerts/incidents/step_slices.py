@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from alerts.incidents.incident import Incident
-from alerts.incidents.steps import Step
+from alerts.incidents.steps import StepResult
 from alerts.root_cause.severity import PAGE
 
 MAX_INCIDENTS: Final = 200  # incidents a transaction: a tenth of a second, of lists a second
@@ -12,10 +12,10 @@ MAX_INCIDENTS: Final = 200  # incidents a transaction: a tenth of a second, of l
 
 def first_slice(
     before: Mapping[str, Incident],
-    step: Step,
+    step: StepResult,
     commanded: Collection[str],
     most: int = MAX_INCIDENTS,
-) -> Step:
+) -> StepResult:
     """Return the part of a step that is written now; the next turn finds the rest again.
 
     Args:
@@ -35,7 +35,7 @@ def first_slice(
     }
     chosen |= {*gone[: max(0, most - len(chosen))]}
     chosen |= _merged_with(step, chosen)
-    return Step(
+    return StepResult(
         tuple(_incidents(before, step, chosen)),
         tuple(each for each in step.changed if each.id in chosen),
         tuple(each for each in step.events if each.incident_id in chosen),
@@ -55,12 +55,14 @@ def _rank(incident: Incident, commanded: Collection[str]) -> tuple[bool, bool, b
     )
 
 
-def _merged_with(step: Step, chosen: set[str]) -> set[str]:
+def _merged_with(step: StepResult, chosen: set[str]) -> set[str]:
     pairs = [(event.incident_id, event.other_id) for event in step.events if event.other_id]
     return {each for pair in pairs for each in pair if not chosen.isdisjoint(pair)}
 
 
-def _incidents(before: Mapping[str, Incident], step: Step, chosen: set[str]) -> Iterator[Incident]:
+def _incidents(
+    before: Mapping[str, Incident], step: StepResult, chosen: set[str]
+) -> Iterator[Incident]:
     """Yield chosen incidents as they are now, and the others as they were."""
     done = chosen | {each.id for each in step.incidents}
     for each in step.incidents:

@@ -74,7 +74,7 @@ class LifecycleRules(msgspec.Struct, frozen=True):
         return at - since <= self.most_memory_seconds * SECOND_MICROS
 
 
-class Event(msgspec.Struct, frozen=True):
+class IncidentEvent(msgspec.Struct, frozen=True):
     """Change of one incident.
 
     Attributes:
@@ -108,7 +108,7 @@ class Event(msgspec.Struct, frozen=True):
     is_owner_notified: bool = msgspec.field(default=False, name="is_told_already")
 
 
-class Command(msgspec.Struct, frozen=True):
+class IncidentCommand(msgspec.Struct, frozen=True):
     """Command of a person."""
 
     incident_id: str
@@ -121,7 +121,7 @@ class Command(msgspec.Struct, frozen=True):
 class RejectedCommand(msgspec.Struct, frozen=True):
     """Command that was rejected, and why."""
 
-    command: Command
+    command: IncidentCommand
     reason: str
 
 
@@ -140,7 +140,7 @@ class StepInput(msgspec.Struct, frozen=True, dict=True):
     at: int
     faults: tuple[DetectedFault, ...] = ()
     unknown: frozenset[int] = frozenset()
-    commands: tuple[Command, ...] = ()
+    commands: tuple[IncidentCommand, ...] = ()
     is_behind: bool = False
 
     # Each incident of a step asks: without a cache a step was quadratic in the number of faults.
@@ -150,7 +150,7 @@ class StepInput(msgspec.Struct, frozen=True, dict=True):
         return self.is_behind or any(each.is_outage for each in self.faults)
 
 
-class Step(msgspec.Struct, frozen=True):
+class StepResult(msgspec.Struct, frozen=True):
     """Result of a step.
 
     Attributes:
@@ -162,7 +162,7 @@ class Step(msgspec.Struct, frozen=True):
 
     incidents: tuple[Incident, ...]
     changed: tuple[Incident, ...] = ()
-    events: tuple[Event, ...] = ()
+    events: tuple[IncidentEvent, ...] = ()
     rejected: tuple[RejectedCommand, ...] = ()
 
 

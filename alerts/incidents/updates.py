@@ -7,7 +7,7 @@ import msgspec
 from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.incident import Incident
 from alerts.incidents.matching import Match
-from alerts.incidents.steps import Event, EventKind
+from alerts.incidents.steps import EventKind, IncidentEvent
 from alerts.incidents.times import FaultTimes
 from alerts.root_cause.faults import Root
 from alerts.root_cause.severity import PAGE
@@ -21,7 +21,7 @@ class IncidentUpdate:
     def __init__(self, incident: Incident, at: int) -> None:
         self.incident = incident
         self.at = at
-        self.events: list[Event] = []
+        self.events: list[IncidentEvent] = []
 
     def set(self, **fields: Any) -> None:  # noqa: ANN401 - as the struct has them
         """Change fields without an event."""
@@ -33,7 +33,7 @@ class IncidentUpdate:
         reason: str,
         *,
         change: dict[str, Any] | None = None,
-        **detail: Any,  # noqa: ANN401 - as `Event` has them
+        **detail: Any,  # noqa: ANN401 - as `IncidentEvent` has them
     ) -> None:
         """Change fields and add an event, unless the incident is not active."""
         was_active = self.incident.is_active
@@ -41,7 +41,7 @@ class IncidentUpdate:
         if was_active or self.incident.is_active:
             self.set(revision=self.incident.revision + 1)
             own = self.incident
-            self.events.append(Event(own.id, own.revision, self.at, what, reason, **detail))
+            self.events.append(IncidentEvent(own.id, own.revision, self.at, what, reason, **detail))
 
 
 def apply_match(update: IncidentUpdate, found: Match, unknown: frozenset[int]) -> None:

@@ -11,11 +11,11 @@ import msgspec
 
 from alerts.incidents.times import FIRING_SINCE, NamedTime
 from alerts.notify import sentences
-from alerts.notify.alertmanager_webhook import Alert
+from alerts.notify.alertmanager_webhook import FiredAlert
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
 from alerts.notify.links import runbook
-from alerts.notify.message import Kind, Links, Message, Root, Severity
+from alerts.notify.message import Kind, Message, MessageLinks, MessageRoot, Severity
 from alerts.notify.notification_plan import Notification, NotificationPlan
 from alerts.notify.notification_state import ChannelState, NotificationState
 from alerts.notify.sentences import join_sentences
@@ -69,7 +69,7 @@ class WebhookResult(msgspec.Struct, frozen=True):
 
 
 def process_alerts(
-    alerts: Iterable[Alert],
+    alerts: Iterable[FiredAlert],
     known: Mapping[str, AlertRecord],
     open_faults: Mapping[str, str],
     context: RoutingContext,
@@ -106,7 +106,7 @@ def process_alerts(
 
 
 def _merge_alert(
-    alert: Alert, before: AlertRecord | None, open_faults: Mapping[str, str], at: int
+    alert: FiredAlert, before: AlertRecord | None, open_faults: Mapping[str, str], at: int
 ) -> AlertRecord:
     """Return the alert with what is known of it; an alert attached to an incident stays so."""
     is_same = before is not None and before.ends_at is None and not _is_refired(alert, before)
@@ -143,7 +143,7 @@ def _matching_faults(labels: Mapping[str, str]) -> frozenset[str]:
     return frozenset({_MARQUEZ} if labels.get("root") == _MARQUEZ else ())
 
 
-def _is_refired(alert: Alert, before: AlertRecord | None) -> bool:
+def _is_refired(alert: FiredAlert, before: AlertRecord | None) -> bool:
     """Return whether it ended unnoticed: Alertmanager kept no data, and `startsAt` is later."""
     return before is not None and alert.is_firing and alert.began_at > before.starts_at
 
@@ -229,10 +229,10 @@ def _message(  # noqa: PLR0913 - each stands in it
         since=since,
         times=(NamedTime(FIRING_SINCE, since),),
         at=at,
-        root=Root(own.name, " ".join(filter(None, about)) or "lineward", "lineward"),
+        root=MessageRoot(own.name, " ".join(filter(None, about)) or "lineward", "lineward"),
         owner=owner,
         note=join_sentences(note, annotations.get("description", "")),
-        links=Links(runbook=runbook(own.name, context.settings)),
+        links=MessageLinks(runbook=runbook(own.name, context.settings)),
         correlation_id=f"alert-{own.fingerprint}-{from_micros(own.starts_at):%Y%m%dT%H%M%SZ}",
         is_answerable=False,
     )

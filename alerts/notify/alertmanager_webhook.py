@@ -21,7 +21,7 @@ class InvalidWebhookError(InvalidRequestError):
     """Body that is not Alertmanager's; the text names the path and the problem."""
 
 
-class Alert(msgspec.Struct, frozen=True, rename="camel"):
+class FiredAlert(msgspec.Struct, frozen=True, rename="camel"):
     """Alert of a group.
 
     Attributes:
@@ -58,7 +58,7 @@ class WebhookPayload(msgspec.Struct, frozen=True, rename="camel"):
     """
 
     version: Literal["4"]
-    alerts: Annotated[tuple[Alert, ...], Meta(max_length=_MAX_ALERTS)]
+    alerts: Annotated[tuple[FiredAlert, ...], Meta(max_length=_MAX_ALERTS)]
     truncated_alerts: int = 0
 
 
@@ -80,7 +80,7 @@ def parse_webhook(body: bytes) -> WebhookPayload:
     return call
 
 
-def _check(position: int, alert: Alert) -> None:
+def _check(position: int, alert: FiredAlert) -> None:
     path = f"$.alerts[{position}]"
     if not alert.name:
         raise InvalidWebhookError(f"{path}.labels.alertname: an alert has a name")

@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Connection, insert, select, update
 
 from alerts.notify.channels.channel import Outcome, PermanentFailure, Retryable, Sent
-from alerts.notify.claims import Claim
+from alerts.notify.claims import SendClaim
 from alerts.notify.delivery_queries import FAILED, REPEATED, SENT
 from alerts.notify.fallback import Fallback
 from alerts.notify.outbox import add_count, one
@@ -27,7 +27,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
     fallback: Fallback
     spread: random.Random
 
-    def record(self, connection: Connection, claim: Claim, outcome: Outcome, now: int) -> None:
+    def record(self, connection: Connection, claim: SendClaim, outcome: Outcome, now: int) -> None:
         """Write the outcome of a claim; `now` in µs."""
         if isinstance(outcome, Sent):
             self._record_sent(connection, claim, outcome, now)
@@ -38,7 +38,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
         else:
             self._record_retry(connection, claim, outcome, now)
 
-    def _record_sent(self, connection: Connection, claim: Claim, sent: Sent, now: int) -> None:
+    def _record_sent(self, connection: Connection, claim: SendClaim, sent: Sent, now: int) -> None:
         _update(
             connection,
             claim,
@@ -56,7 +56,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
         self.fallback.resolve_channel_alert(connection, claim, now)
 
     def _record_failure(
-        self, connection: Connection, claim: Claim, failure: PermanentFailure, now: int
+        self, connection: Connection, claim: SendClaim, failure: PermanentFailure, now: int
     ) -> None:
         _update(
             connection,
@@ -70,7 +70,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
         self.fallback.handle_failure(connection, claim, failure, now)
 
     def _record_retry(
-        self, connection: Connection, claim: Claim, later: Retryable, now: int
+        self, connection: Connection, claim: SendClaim, later: Retryable, now: int
     ) -> None:
         doubt = claim.began_at if later.is_in_doubt else None
         _update(
@@ -87,7 +87,9 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
         held_until = now + self._wait(failures, later)
         _hold_channel(connection, claim.channel, failures=failures, held_until=held_until)
 
-    def _give_up(self, connection: Connection, claim: Claim, later: Retryable, now: int) -> None:
+    def _give_up(
+        self, connection: Connection, claim: SendClaim, later: Retryable, now: int
+    ) -> None:
         _update(connection, claim, state="failed", finished_at=now)
         add_count(connection, FAILED, claim.channel, "gave_up")
         self.fallback.handle_given_up(connection, claim, later.reason, now)
@@ -100,7 +102,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
         return int(max(seconds, later.retry_after_seconds) * SECOND_MICROS)
 
 
-def _update(connection: Connection, claim: Claim, **values: Any) -> None:  # noqa: ANN401 - columns
+def _update(connection: Connection, claim: SendClaim, **values: Any) -> None:  # noqa: ANN401 - columns
     connection.execute(
         update(notification)
         .where(one(claim.message.incident_id, claim.message.revision, claim.channel))

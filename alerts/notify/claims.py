@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, and_, exists, func, not_, or_, select, update
 
-from alerts.notify.channels.channel import Task
+from alerts.notify.channels.channel import ChannelTask
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.channels.pagerduty.payload import RESOLVING
 from alerts.notify.coalescing import (
@@ -27,7 +27,7 @@ from lineage.catalog.tables import notification, notification_channel
 from lineage.process.clock import SECOND_MICROS
 
 
-class Claim(msgspec.Struct, frozen=True):
+class SendClaim(msgspec.Struct, frozen=True):
     """Message that this sender may send until its lease ends.
 
     Attributes:
@@ -40,7 +40,7 @@ class Claim(msgspec.Struct, frozen=True):
 
     channel: str
     kind: str
-    task: Task
+    task: ChannelTask
     attempts: int
     created_at: int
     began_at: int
@@ -75,7 +75,7 @@ def due_channels(connection: Connection, now: int) -> list[str]:
     )
 
 
-def claim(connection: Connection, channel: str, now: int, lease_seconds: int) -> Claim | None:
+def claim(connection: Connection, channel: str, now: int, lease_seconds: int) -> SendClaim | None:
     """Claim the channel's next message; None: there is none.
 
     Args:
@@ -187,12 +187,14 @@ def _record_attempt(
     return row
 
 
-def _build_claim(row: Row[Any], plan: NextMessage, before: _LastSent, now: int) -> Claim:
+def _build_claim(row: Row[Any], plan: NextMessage, before: _LastSent, now: int) -> SendClaim:
     doubts = [since for since in (plan.doubt_since, before.doubt_since) if since is not None]
-    return Claim(
+    return SendClaim(
         channel=row.channel,
         kind=_kind_of(row),
-        task=Task(from_json(row.message), row.target, before.handle, min(doubts, default=None)),
+        task=ChannelTask(
+            from_json(row.message), row.target, before.handle, min(doubts, default=None)
+        ),
         attempts=row.attempts + 1,
         created_at=row.created_at,
         began_at=now,

@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows
 from lineage.process.clock import SECOND_MICROS
 
@@ -28,7 +28,7 @@ class DeliveryCount(msgspec.Struct, frozen=True):
     value: float
 
 
-def load_counts(reader: Reader, metric: Metric) -> list[DeliveryCount]:
+def load_counts(reader: CatalogReader, metric: Metric) -> list[DeliveryCount]:
     """Return all series of one counter.
 
     Args:
@@ -40,7 +40,7 @@ def load_counts(reader: Reader, metric: Metric) -> list[DeliveryCount]:
     return convert_rows(DeliveryCount, reader.rows(_COUNTS, {"metric": metric}))
 
 
-def oldest_undelivered_seconds(reader: Reader, now: int) -> float:
+def oldest_undelivered_seconds(reader: CatalogReader, now: int) -> float:
     """Return the age of the oldest waiting message and of what it superseded; 0: none waits.
 
     Args:
@@ -51,6 +51,6 @@ def oldest_undelivered_seconds(reader: Reader, now: int) -> float:
     return 0.0 if oldest is None else max(0.0, (now - int(oldest)) / SECOND_MICROS)
 
 
-def count_undelivered(reader: Reader) -> int:
+def count_undelivered(reader: CatalogReader) -> int:
     """Return how many messages wait; superseded ones do not."""
     return int(reader.rows("SELECT count(*) FROM notification WHERE state = 'waiting'")[0][0])

@@ -13,7 +13,7 @@ from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
 from alerts.notify.links import full_list
-from alerts.notify.message import Links, Message, Root
+from alerts.notify.message import Message, MessageLinks, MessageRoot
 from alerts.notify.notification_plan import Notification
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.recipients import channels_of, find_owner
@@ -110,11 +110,11 @@ def _build_digest(
         what=sentences.open_tickets(count),
         since=oldest[0].since,
         at=to_micros(now),
-        root=Root("digest of", owner, "tickets"),
+        root=MessageRoot("digest of", owner, "tickets"),
         owner=owner,
         lines=tuple(each.line for each in oldest[:MAX_LISTED]),
         note=sentences.and_more(count - MAX_LISTED) if count > MAX_LISTED else "",
-        links=Links(full_list=full_list(None, context.settings)),
+        links=MessageLinks(full_list=full_list(None, context.settings)),
     )
     return Notification(message, channel)
 

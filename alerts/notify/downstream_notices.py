@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from alerts.incidents.affected_datasets import MAX_LISTED
-from alerts.incidents.steps import Event
+from alerts.incidents.steps import IncidentEvent
 from alerts.notify import sentences
 from alerts.notify.context import RoutingContext, notice_at
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
@@ -18,7 +18,10 @@ from lineage.states import TIER_RANKS
 
 
 def refresh(
-    plan: NotificationPlan, summary: IncidentSummary, news: Iterable[Event], context: RoutingContext
+    plan: NotificationPlan,
+    summary: IncidentSummary,
+    news: Iterable[IncidentEvent],
+    context: RoutingContext,
 ) -> None:
     """Update the notices to the present impact; they are sent when the owner is notified."""
     joined = {key for event in news if event.what == "joined" for key in event.members}

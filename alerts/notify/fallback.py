@@ -11,9 +11,9 @@ from alerts.notify import sentences
 from alerts.notify.channels.channel import PermanentFailure
 from alerts.notify.channels.name import ChannelName
 from alerts.notify.channels.registry import can_page, required_settings
-from alerts.notify.claims import Claim
+from alerts.notify.claims import SendClaim
 from alerts.notify.delivery_queries import FAILED
-from alerts.notify.message import Message, Root, from_json
+from alerts.notify.message import Message, MessageRoot, from_json
 from alerts.notify.outbox import add_count, enqueue, one, waiting
 from lineage.catalog.tables import notification, notification_channel
 from lineage.process.clock import SECOND_MICROS
@@ -42,13 +42,15 @@ class Fallback(msgspec.Struct, frozen=True):
         return handed
 
     def handle_failure(
-        self, connection: Connection, claim: Claim, failure: PermanentFailure, now: int
+        self, connection: Connection, claim: SendClaim, failure: PermanentFailure, now: int
     ) -> None:
         """Copy a rejected message, and open an alert on its channel."""
         self.handle_given_up(connection, claim, failure.reason, now)
         self._open_alert(connection, claim, failure, now)
 
-    def handle_given_up(self, connection: Connection, claim: Claim, reason: str, now: int) -> None:
+    def handle_given_up(
+        self, connection: Connection, claim: SendClaim, reason: str, now: int
+    ) -> None:
         """Copy a message that is no longer tried, unless that was done while it waited."""
         row = connection.execute(
             select(notification).where(
@@ -58,7 +60,7 @@ class Fallback(msgspec.Struct, frozen=True):
         if row.fell_back_at is None:
             self._hand_over(connection, row, now, reason)
 
-    def resolve_channel_alert(self, connection: Connection, claim: Claim, now: int) -> None:
+    def resolve_channel_alert(self, connection: Connection, claim: SendClaim, now: int) -> None:
         """Resolve the alert on a channel that accepts messages again."""
         for subject in (claim.channel, claim.kind):
             alert_id = _load_alert_id(connection, subject)
@@ -87,7 +89,7 @@ class Fallback(msgspec.Struct, frozen=True):
         return enqueue(connection, copy, self.channel, fallback_for=row.channel)
 
     def _open_alert(
-        self, connection: Connection, claim: Claim, failure: PermanentFailure, now: int
+        self, connection: Connection, claim: SendClaim, failure: PermanentFailure, now: int
     ) -> None:
         if self.channel is None or self._is_fallback(claim.channel):
             return
@@ -110,7 +112,7 @@ class Fallback(msgspec.Struct, frozen=True):
             what=sentences.delivery_state(subject, state),
             since=int(alert_id.rpartition("-")[2]),
             at=now,
-            root=Root("delivery", subject, "lineward"),
+            root=MessageRoot("delivery", subject, "lineward"),
             owner=self.owner,
             is_answerable=False,
         )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from alerts.incidents.incident import Incident
-from alerts.notify.message import Impacted, Root
+from alerts.notify.message import Impacted, MessageRoot
 
 
 class OwnerImpact(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ class IncidentSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     incident: Incident
     what: str
-    root: Root
+    root: MessageRoot
     impacted: tuple[Impacted, ...] = ()
     impacted_count: int = 0
     tiers: tuple[tuple[str, int], ...] = ()

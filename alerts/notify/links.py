@@ -3,16 +3,16 @@
 from urllib.parse import quote, urlencode
 
 from alerts.notify.incident_summary import IncidentSummary
-from alerts.notify.message import Links
+from alerts.notify.message import MessageLinks
 from alerts.notify.settings import Variables
 
 _RUNBOOKS = "/runbooks"
 _DASHBOARD = "/d/lineward-on-call"
 
 
-def links_of(summary: IncidentSummary, settings: Variables) -> Links:
+def links_of(summary: IncidentSummary, settings: Variables) -> MessageLinks:
     """Return the links of one incident."""
-    return Links(
+    return MessageLinks(
         explorer=_explorer(summary.dataset, settings),
         runbook=runbook(summary.runbook, settings),
         dashboard=_dashboard(summary.dataset, settings),

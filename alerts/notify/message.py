@@ -16,7 +16,7 @@ Severity = Literal["page", "ticket"]
 MAX_ID_CHARACTERS = 255  # of a PagerDuty dedup_key
 
 
-class Root(msgspec.Struct, frozen=True):
+class MessageRoot(msgspec.Struct, frozen=True):
     """Root of a fault: a job, a dataset, a shared cause, or a part of Lineward."""
 
     kind: str
@@ -34,7 +34,7 @@ class Impacted(msgspec.Struct, frozen=True):
     limit_at: int | None = None
 
 
-class Links(msgspec.Struct, frozen=True):
+class MessageLinks(msgspec.Struct, frozen=True):
     """Links of a message, built by us and never taken from an event."""
 
     explorer: str | None = None
@@ -79,14 +79,14 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     since: int
     at: int
-    root: Root
+    root: MessageRoot
     owner: str
     impacted: tuple[Impacted, ...] = ()
     impacted_count: int = 0
     tiers: tuple[tuple[str, int], ...] = ()
     error: str | None = None
     first_difference: str | None = None
-    links: Links = Links()
+    links: MessageLinks = MessageLinks()
     correlation_id: str = ""
     note: str = ""
     lines: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from alerts.incidents.incident import Incident
 from alerts.notify import sentences
 from alerts.notify.incident_summary import IncidentSummary
 from alerts.notify.links import links_of
-from alerts.notify.message import Message, Root
+from alerts.notify.message import Message, MessageRoot
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.settings import RoutingSettings
 from alerts.root_cause.faults import Root as FaultRoot
@@ -121,7 +121,7 @@ def _message_without_summary(before: NotificationState | None, incident: Inciden
         what=sentences.unknown_fault(root.kind),
         since=0,
         at=0,
-        root=Root(root.entity, root.name or f"{root.key}", ""),
+        root=MessageRoot(root.entity, root.name or f"{root.key}", ""),
         owner="",
     )
 

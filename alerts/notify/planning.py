@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from alerts.incidents.steps import Event, Step
+from alerts.incidents.steps import IncidentEvent, StepResult
 from alerts.notify import downstream_notices, sentences
 from alerts.notify.context import MEMBER_UPDATE_SECONDS, RoutingContext, is_outage
 from alerts.notify.escalation import escalate_due
@@ -42,7 +42,7 @@ class RoutingResult(msgspec.Struct, frozen=True):
 
 
 def plan_step(  # noqa: PLR0913 - each is another thing that decides
-    step: Step,
+    step: StepResult,
     summaries: Mapping[str, IncidentSummary],
     states: Mapping[str, NotificationState],
     context: RoutingContext,
@@ -146,8 +146,8 @@ def _plan_due_one(plan: NotificationPlan, context: RoutingContext) -> None:
     downstream_notices.add_due(plan)
 
 
-def _group_events(events: Iterable[Event]) -> dict[str, tuple[Event, ...]]:
-    found: dict[str, tuple[Event, ...]] = {}
+def _group_events(events: Iterable[IncidentEvent]) -> dict[str, tuple[IncidentEvent, ...]]:
+    found: dict[str, tuple[IncidentEvent, ...]] = {}
     for event in events:
         found[event.incident_id] = (*found.get(event.incident_id, ()), event)
     return found

@@ -11,7 +11,7 @@ import msgspec
 import structlog
 from sqlalchemy import Connection, select
 
-from alerts.incidents.steps import Step
+from alerts.incidents.steps import StepResult
 from alerts.notify import state_store
 from alerts.notify.alertmanager_alerts import (
     AlertRecord,
@@ -53,7 +53,7 @@ _log = structlog.get_logger(__name__)
 
 def route_incident_step(  # noqa: PLR0913, PLR0917 - a transaction, what happened, what it is judged by
     connection: Connection,
-    step: Step,
+    step: StepResult,
     summaries: Mapping[str, IncidentSummary],
     policy: Policy,
     settings: RoutingSettings,
@@ -161,7 +161,7 @@ def _load_context(
 
 
 def _load_duplicates(
-    connection: Connection, step: Step, before: Mapping[str, NotificationState]
+    connection: Connection, step: StepResult, before: Mapping[str, NotificationState]
 ) -> dict[str, list[AlertRecord]]:
     """Load alerts that people were notified of and that are an incident only now."""
     fresh = {

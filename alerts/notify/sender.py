@@ -13,7 +13,7 @@ from alerts.notify import claims
 from alerts.notify.attempts import AttemptRecorder
 from alerts.notify.channels.channel import Deliverer, Outcome, PermanentFailure, Retryable, Sent
 from alerts.notify.channels.name import parse_channel
-from alerts.notify.claims import Claim, correct_times
+from alerts.notify.claims import SendClaim, correct_times
 from alerts.notify.fallback import Fallback
 from alerts.notify.sentences import NOT_CONFIGURED
 from alerts.notify.settings import DeliverySettings
@@ -131,7 +131,7 @@ class Sender:
                 break
         return taken
 
-    def _claim(self, channel: str) -> Claim | None:
+    def _claim(self, channel: str) -> SendClaim | None:
         if self._is_ending.is_set():
             return None
         # A lease that was given up is free, and its epoch goes on until another process takes it.
@@ -140,7 +140,7 @@ class Sender:
         with write_transaction(self._engine) as connection:
             return claims.claim(connection, channel, now, self._settings.lease_seconds)
 
-    def _send(self, claim: Claim) -> Outcome:
+    def _send(self, claim: SendClaim) -> Outcome:
         channel = self._channels.get(claim.kind)
         if channel is None:
             reason = f"no channel of kind {claim.kind[:80]!r} is set"
@@ -152,7 +152,7 @@ class Sender:
             _log.exception("notification_stumbled", channel=claim.channel)
             return Retryable("internal", type(error).__name__, is_in_doubt=True)
 
-    def _record(self, claim: Claim, outcome: Outcome) -> None:
+    def _record(self, claim: SendClaim, outcome: Outcome) -> None:
         now = to_micros(self._clock())
         with write_transaction(self._engine) as connection:
             self._recorder.record(connection, claim, outcome, now)

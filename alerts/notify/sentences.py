@@ -6,7 +6,7 @@ Names are not escaped here: each channel escapes a text as its provider needs it
 from collections.abc import Iterable
 from typing import Final
 
-from alerts.incidents.steps import Event, EventKind
+from alerts.incidents.steps import EventKind, IncidentEvent
 from alerts.incidents.times import BEGAN_AT
 from alerts.notify.formatting import CUT, format_duration, format_time
 from alerts.notify.message import Impacted, Kind, Message
@@ -126,12 +126,12 @@ def context_lines(message: Message) -> list[str]:
     return lines + ([f"Root less certain: {BRIDGED}"] if message.is_bridged else [])
 
 
-def describe(events: Iterable[Event]) -> str:
+def describe(events: Iterable[IncidentEvent]) -> str:
     """Return the changes of a step, in their order."""
     return " ".join(_describe_event(event) for event in events if event.what not in _SILENT)
 
 
-def _describe_event(event: Event) -> str:
+def _describe_event(event: IncidentEvent) -> str:
     if (what := _OF_MEMBERS.get(event.what)) is not None:
         count = len(event.members)
         return f"{count} {what.format(_noun(count, 'dataset'))}."

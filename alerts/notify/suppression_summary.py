@@ -13,7 +13,7 @@ from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
 from alerts.notify.digests import ticket_line
 from alerts.notify.links import full_list
-from alerts.notify.message import Links, Message, Root
+from alerts.notify.message import Message, MessageLinks, MessageRoot
 from alerts.notify.notification_plan import Notification
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.state_store import enqueue_notification, load_states_where, save_states
@@ -64,11 +64,11 @@ def _message(
         since=since,
         times=(NamedTime(HIDDEN_SINCE, since),),
         at=at,
-        root=Root("window", name, "suppression"),
+        root=MessageRoot("window", name, "suppression"),
         owner=owner,
         lines=tuple(ticket_line(each) for each in oldest[:MAX_LISTED]),
         note=sentences.and_more(count - MAX_LISTED) if count > MAX_LISTED else "",
-        links=Links(full_list=full_list(None, context.settings)),
+        links=MessageLinks(full_list=full_list(None, context.settings)),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from alerts.notify import sentences
 from alerts.notify.links import full_list
-from alerts.notify.message import Links, Message, Root
+from alerts.notify.message import Message, MessageLinks, MessageRoot
 from alerts.notify.notification_plan import Notification
 from alerts.notify.settings import Variables
 from lineage.names import keys
@@ -53,8 +53,8 @@ def _message(channel: str, count: int, settings: Variables, at: int) -> Message:
         what=sentences.and_more(count),
         since=at,
         at=at,
-        root=Root("tickets of", channel, "tickets"),
+        root=MessageRoot("tickets of", channel, "tickets"),
         owner="",
         note=sentences.ticket_cap(MAX_TICKETS),
-        links=Links(full_list=full_list(None, settings)),
+        links=MessageLinks(full_list=full_list(None, settings)),
     )

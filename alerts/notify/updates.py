@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from alerts.incidents.incident import Incident
-from alerts.incidents.steps import Event, EventKind
+from alerts.incidents.steps import EventKind, IncidentEvent
 from alerts.notify import sentences
 from alerts.notify.context import MEMBER_UPDATE_SECONDS, RoutingContext
 from alerts.notify.first_notification import notify_owner, start_or_hold
@@ -21,7 +21,7 @@ _OF_MEMBERS: Final[frozenset[EventKind]] = frozenset({"joined", "left"})
 def plan_update(
     plan: NotificationPlan,
     incident: Incident,
-    news: Sequence[Event],
+    news: Sequence[IncidentEvent],
     context: RoutingContext,
     taken: Sequence[NotificationPlan],
 ) -> None:
@@ -48,7 +48,9 @@ def plan_update(
         start_or_hold(plan, context)
 
 
-def _plan_resolved(plan: NotificationPlan, incident: Incident, news: Sequence[Event]) -> None:
+def _plan_resolved(
+    plan: NotificationPlan, incident: Incident, news: Sequence[IncidentEvent]
+) -> None:
     """Notify the end to every open channel; an incident without one ends silently."""
     changes = describe(news)
     note = sentences.merged(incident.merged_into, changes) if incident.merged_into else changes
@@ -58,7 +60,7 @@ def _plan_resolved(plan: NotificationPlan, incident: Incident, news: Sequence[Ev
     plan.update_state(**over, has_unsent_changes=False, is_confirmed=False)
 
 
-def _plan_suppressed(plan: NotificationPlan, news: Sequence[Event]) -> None:
+def _plan_suppressed(plan: NotificationPlan, news: Sequence[IncidentEvent]) -> None:
     """Acknowledge in PagerDuty, which would go on paging, and notify the rest."""
     plan.update_state(repage_at=None, hold_until=None)
     if not any(event.what == "suppressed" for event in news):
@@ -72,7 +74,7 @@ def _plan_suppressed(plan: NotificationPlan, news: Sequence[Event]) -> None:
 
 def _plan_change(
     plan: NotificationPlan,
-    news: Sequence[Event],
+    news: Sequence[IncidentEvent],
     context: RoutingContext,
     *,
     is_already_notified: bool,
@@ -109,7 +111,7 @@ def _was_just_notified(state: NotificationState, at: int) -> bool:
 
 def _hand_over(
     plan: NotificationPlan,
-    news: Sequence[Event],
+    news: Sequence[IncidentEvent],
     context: RoutingContext,
     *,
     is_already_notified: bool,

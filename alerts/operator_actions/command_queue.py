@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, Select, select, update
 
-from alerts.incidents.steps import Command, RejectedCommand
+from alerts.incidents.steps import IncidentCommand, RejectedCommand
 from alerts.operator_actions.audit import DONE, Entry, record, rejection, storable_text
 from alerts.operator_actions.command_requests import CommandRequest, audit_entry, load_state
 from alerts.operator_actions.verdicts import record_false_alarm, record_reviewed
@@ -27,7 +27,7 @@ class EscalationRequest(msgspec.Struct, frozen=True):
     note: str
 
 
-def pending(connection: Connection) -> list[tuple[int, Command]]:
+def pending(connection: Connection) -> list[tuple[int, IncidentCommand]]:
     """Return the commands for the next step with their numbers, in the order of submission.
 
     A false alarm becomes a resolve. Escalations are left out: they do not change an incident.
@@ -43,7 +43,7 @@ def pending_escalations(connection: Connection) -> list[EscalationRequest]:
 
 
 def rejections(
-    taken: Sequence[tuple[int, Command]], rejected: Iterable[RejectedCommand]
+    taken: Sequence[tuple[int, IncidentCommand]], rejected: Iterable[RejectedCommand]
 ) -> dict[int, str]:
     """Return why commands were rejected, by number.
 
@@ -99,8 +99,8 @@ def _select_pending() -> Select[Any]:
     return select(table).where(table.c.done_at.is_(None)).order_by(table.c.id)
 
 
-def _command(row: Row[Any]) -> Command:
+def _command(row: Row[Any]) -> IncidentCommand:
     if row.action == "false_alarm":
         note = f"false alarm: {row.note}".removesuffix(": ")
-        return Command(row.incident_id, "resolve", row.by, row.until, note)
-    return Command(row.incident_id, row.action, row.by, row.until, row.note)
+        return IncidentCommand(row.incident_id, "resolve", row.by, row.until, note)
+    return IncidentCommand(row.incident_id, row.action, row.by, row.until, row.note)

@@ -20,7 +20,7 @@ WindowEnd = tuple[str, int]  # the name of the window that hides it, and until w
 Name = tuple[str, str]  # namespace and name, as the catalog has them
 
 
-class Window(msgspec.Struct, frozen=True):
+class SuppressionWindow(msgspec.Struct, frozen=True):
     """Suppression window; times in µs."""
 
     name: str
@@ -30,7 +30,7 @@ class Window(msgspec.Struct, frozen=True):
 
 
 def find_windows(
-    windows: Iterable[Window], policy: Policy, names: Sequence[Name], at: int
+    windows: Iterable[SuppressionWindow], policy: Policy, names: Sequence[Name], at: int
 ) -> list[WindowEnd | None]:
     """Return the window that covers each dataset or job at a time (µs), and when it ends.
 
@@ -58,7 +58,9 @@ def count_matches(pattern: Match, names: Iterable[Name]) -> int:
     return sum(_first_match(tests, *name) is not None for name in names)
 
 
-def windows_in_force(windows: Iterable[Window], policy: Policy, at: int) -> list[Window]:
+def windows_in_force(
+    windows: Iterable[SuppressionWindow], policy: Policy, at: int
+) -> list[SuppressionWindow]:
     """Return the windows, of those given and the policy's, in force at a time (µs)."""
     instant = from_micros(at)
     of_policy = (_policy_window(one, policy, instant) for one in policy.suppressions)
@@ -66,11 +68,11 @@ def windows_in_force(windows: Iterable[Window], policy: Policy, at: int) -> list
     return [one for one in every if one.begin <= at < one.until]
 
 
-def _policy_window(one: Suppression, policy: Policy, at: datetime) -> Window | None:
+def _policy_window(one: Suppression, policy: Policy, at: datetime) -> SuppressionWindow | None:
     """Return its only window, or the one of its cron schedule at a time."""
     recurring = one.recurring(policy.time_zone)
     span = one.once if recurring is None else recurring.window_at(at)
-    return span and Window(one.name, one.match, to_micros(span[0]), to_micros(span[1]))
+    return span and SuppressionWindow(one.name, one.match, to_micros(span[0]), to_micros(span[1]))
 
 
 def _first_match(

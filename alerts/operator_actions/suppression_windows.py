@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import Connection, insert, select, update
 
 from alerts.operator_actions.audit import DONE, Entry, Via, record, rejection, storable_text
-from alerts.operator_actions.suppression import Window
+from alerts.operator_actions.suppression import SuppressionWindow
 from lineage.catalog.tables import suppression
 from lineage.errors import InvalidRequestError, NotNowError, RequestError
 from lineage.process.clock import DAY_MICROS, instant_text
@@ -98,12 +98,14 @@ def close_window(connection: Connection, ending: WindowEnding, at: int) -> None:
     record(connection, msgspec.structs.replace(_audit_end(ending, at), answer=DONE))
 
 
-def load_windows(connection: Connection, at: int) -> tuple[Window, ...]:
+def load_windows(connection: Connection, at: int) -> tuple[SuppressionWindow, ...]:
     """Return the planned windows in force at a time (µs), without the policy's."""
     table = suppression
     holds = (table.c.from_at <= at, table.c.until_at > at, table.c.ended_at.is_(None))
     rows = connection.execute(select(table).where(*holds).order_by(table.c.id))
-    return tuple(Window(row.name, row.pattern, row.from_at, row.until_at) for row in rows)
+    return tuple(
+        SuppressionWindow(row.name, row.pattern, row.from_at, row.until_at) for row in rows
+    )
 
 
 def audit_entry(request: WindowRequest, at: int) -> Entry:

@@ -10,7 +10,7 @@ from typing import Final, Literal
 import msgspec
 from sqlalchemy import Connection, select, update
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.tables import incident, served_count
 from lineage.catalog.upsert import add_up, fold_rows
 
@@ -45,7 +45,7 @@ def record_false_alarm(connection: Connection, incident_id: str) -> None:
         _add(connection, incident_id, "false_alarm")
 
 
-def count_verdicts(reader: Reader) -> list[VerdictCount]:
+def count_verdicts(reader: CatalogReader) -> list[VerdictCount]:
     """Return all series. Precision of a kind is 1 - false_alarm / judged."""
     rows = reader.rows(_COUNTS, {"metric": METRIC})
     named = [(label.rpartition(" "), value) for label, value in rows]

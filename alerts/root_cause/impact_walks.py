@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from alerts.root_cause.faults import FaultGroup
 from alerts.root_cause.severity import (
-    Impact,
+    RootImpact,
     Severity,
     SeverityRules,
     impact_of,
@@ -26,7 +26,7 @@ from lineage.graph.graph import Graph
 
 RULES: Final = SeverityRules()
 _MOST_BYTES: Final = 64 * 1024 * 1024
-_BYTES_A_KEY: Final = 8 + 4 + 1  # of a dataset in an `Impact`
+_BYTES_A_KEY: Final = 8 + 4 + 1  # of a dataset in an `RootImpact`
 
 
 class _GraphShape(msgspec.Struct, frozen=True, eq=False):
@@ -41,10 +41,10 @@ class _Cache(msgspec.Struct, eq=False):
 
     shape: _GraphShape
     graph: Graph
-    impacts: dict[bytes, Impact]
+    impacts: dict[bytes, RootImpact]
     size: int = 0
 
-    def add(self, starts: Keys, stake: Impact) -> None:
+    def add(self, starts: Keys, stake: RootImpact) -> None:
         """Cache the impact of these datasets, while there is room."""
         size = len(stake.keys) * _BYTES_A_KEY
         if self.size + size <= _MOST_BYTES:
@@ -66,7 +66,7 @@ class ImpactWalks:
         before: _Cache | None = None if previous is None else previous.cache
         self.cache: _Cache = _reuse_or_build(snapshot, before)
 
-    def impact(self, group: FaultGroup) -> Impact:
+    def impact(self, group: FaultGroup) -> RootImpact:
         """Return all that is downstream of a root; nothing of it is kept."""
         return impact_of_group(group, self.cache.graph, self._snapshot, RULES)
 
@@ -74,7 +74,7 @@ class ImpactWalks:
         """Return how severe a fault is, by what is downstream of its root."""
         return rate_severity(group, self._stake(group), self._snapshot, now, RULES)
 
-    def _stake(self, group: FaultGroup) -> Impact:
+    def _stake(self, group: FaultGroup) -> RootImpact:
         starts = lost_outputs(group, self._snapshot)
         known = self.cache.impacts.get(starts.tobytes())
         if known is not None:
@@ -98,8 +98,8 @@ def _is_same_shape(one: _GraphShape, two: _GraphShape) -> bool:
     return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
 
 
-def _keep_paging(impact: Impact) -> Impact:
+def _keep_paging(impact: RootImpact) -> RootImpact:
     """Keep the datasets whose tier can page; the others count in the score alone."""
     pages = RULES.paging[impact.tiers]
     kept = (impact.keys[pages], impact.hops[pages], impact.tiers[pages])
-    return Impact(*kept, impact.score, impact.is_partial)
+    return RootImpact(*kept, impact.score, impact.is_partial)

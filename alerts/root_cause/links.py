@@ -32,7 +32,7 @@ MAX_UNOBSERVED: Final = 3
 NO_DATASET: Final = -1
 
 
-class Links(msgspec.Struct, frozen=True):
+class Explanations(msgspec.Struct, frozen=True):
     """Explanations, an array an attribute, by parent group, child group and number of relays.
 
     Attributes:
@@ -48,9 +48,9 @@ class Links(msgspec.Struct, frozen=True):
     unobserved: NDArray[np.intp]
     job_keys: NDArray[np.int64]
 
-    def where(self, kept: NDArray[np.bool_] | Positions) -> "Links":
+    def where(self, kept: NDArray[np.bool_] | Positions) -> "Explanations":
         """Return those at these positions, or where this is true."""
-        return Links(
+        return Explanations(
             self.parents[kept], self.children[kept], self.unobserved[kept], self.job_keys[kept]
         )
 
@@ -70,7 +70,7 @@ class _Paths(msgspec.Struct, frozen=True):
         )
 
 
-def find_links(found: Rows, groups: SymptomGroups, snapshot: LineageSnapshot) -> Links:
+def find_links(found: Rows, groups: SymptomGroups, snapshot: LineageSnapshot) -> Explanations:
     """Return all explanations that kinds and times allow, between different groups, each once.
 
     Args:
@@ -84,7 +84,7 @@ def find_links(found: Rows, groups: SymptomGroups, snapshot: LineageSnapshot) ->
     columns = zip(
         *((way.parents, way.children, way.unobserved, way.job_keys) for way in every), strict=True
     )
-    together = Links(*(np.concatenate(column) for column in columns))
+    together = Explanations(*(np.concatenate(column) for column in columns))
     return _deduplicate(together, groups)
 
 
@@ -157,12 +157,12 @@ def _keep_first_failed(ways: _Paths, found: Rows) -> _Paths:
     return ways.where(kept)
 
 
-def _link_ends(ways: _Paths, found: Rows, when: "SymptomTimes") -> Links:
+def _link_ends(ways: _Paths, found: Rows, when: "SymptomTimes") -> Explanations:
     at, children = pairs(ways.ends, found["dataset"])
     parents = ways.symptoms[at]
     kind = found["kind"]
     fits = EXPLAINS[kind[parents], kind[children]] & when.fit(parents, children)
-    return Links(parents, children, ways.unobserved[at], ways.job_keys[at]).where(fits)
+    return Explanations(parents, children, ways.unobserved[at], ways.job_keys[at]).where(fits)
 
 
 class SymptomTimes(msgspec.Struct, frozen=True):
@@ -201,7 +201,7 @@ def load_times(found: Rows, snapshot: LineageSnapshot) -> SymptomTimes:
     return SymptomTimes(onset, last_written, earliest, onset + cadence)
 
 
-def _link_within(found: Rows, groups: SymptomGroups) -> Links:
+def _link_within(found: Rows, groups: SymptomGroups) -> Explanations:
     """Link symptoms of one dataset or job: the kind of the higher rank explains the other."""
     first = groups.first  # one symptom stands for its group
     is_of_job = IS_OF_JOB[groups.kind]
@@ -214,12 +214,12 @@ def _link_within(found: Rows, groups: SymptomGroups) -> Links:
     fits = EXPLAINS_OWN[groups.kind[parents], groups.kind[children]]
     parents, children = parents[fits], children[fits]
     none = np.full((len(parents), MAX_UNOBSERVED), NO_DATASET, dtype=np.intp)
-    return Links(
+    return Explanations(
         first[parents], first[children], none, np.full(len(parents), NO_KEY, dtype=np.int64)
     )
 
 
-def _deduplicate(found: Links, groups: SymptomGroups) -> Links:
+def _deduplicate(found: Explanations, groups: SymptomGroups) -> Explanations:
     codes = groups.of[found.parents] * len(groups) + groups.of[found.children]
     differ = np.flatnonzero(groups.of[found.parents] != groups.of[found.children])
     _, first = np.unique(codes[differ], return_index=True)

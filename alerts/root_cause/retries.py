@@ -18,7 +18,7 @@ from lineage.process.clock import SECOND_MICROS
 from lineage.states import OPTIONAL, TIERS
 
 
-class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+class RunAttempt(msgspec.Struct, frozen=True, kw_only=True):
     """Run of a job, as one of several tries.
 
     Attributes:
@@ -109,7 +109,7 @@ def _is_important(group: FaultGroup, snapshot: LineageSnapshot) -> bool:
 
 
 def find_retry_wait(
-    attempts: Sequence[Attempt], usual: UsualFigures, rules: RetryRules = RULES
+    attempts: Sequence[RunAttempt], usual: UsualFigures, rules: RetryRules = RULES
 ) -> RetryWait:
     """Return until when nobody is notified of the newest failure.
 
@@ -133,7 +133,7 @@ def find_retry_wait(
     return RetryWait((failed.failed_at or 0) + history.longest_wait())
 
 
-def _wait_for(retry: Attempt, usual: UsualFigures, rules: RetryRules) -> RetryWait:
+def _wait_for(retry: RunAttempt, usual: UsualFigures, rules: RetryRules) -> RetryWait:
     duration = usual.duration_seconds
     if not duration:
         return RetryWait(retry.began_at + round(rules.running_seconds * SECOND_MICROS))
@@ -146,15 +146,17 @@ def _wait_for(retry: Attempt, usual: UsualFigures, rules: RetryRules) -> RetryWa
 class _RetryHistory:
     """Failures of a job before its newest one, and what followed each."""
 
-    def __init__(self, before: Sequence[Attempt], usual: UsualFigures, rules: RetryRules) -> None:
+    def __init__(
+        self, before: Sequence[RunAttempt], usual: UsualFigures, rules: RetryRules
+    ) -> None:
         self._before, self._usual, self._rules = before, usual, rules
         self._pairs = list(pairwise(before))
 
-    def has_retried(self, failed: Attempt) -> bool:
+    def has_retried(self, failed: RunAttempt) -> bool:
         """Return whether the failed run is itself the retry of the run before it."""
         return bool(self._before) and self._is_retry(self._before[-1], failed)
 
-    def is_retry_usual(self, failed: Attempt) -> bool:
+    def is_retry_usual(self, failed: RunAttempt) -> bool:
         """Return whether first failures were mostly followed by a retry that completed.
 
         A retry that failed is no first failure: nobody waits for another one.
@@ -186,7 +188,7 @@ class _RetryHistory:
         most = rules.retry_cadences * cadence if cadence else rules.announced_seconds
         return max(most, rules.retry_seconds) * SECOND_MICROS
 
-    def _is_retry(self, failed: Attempt, other: Attempt) -> bool:
+    def _is_retry(self, failed: RunAttempt, other: RunAttempt) -> bool:
         """Return whether the other run is the retry of this one, which failed."""
         if failed.failed_at is None:
             return False

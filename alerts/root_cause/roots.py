@@ -16,7 +16,7 @@ from alerts.root_cause.faults import (
     UnknownReason,
 )
 from alerts.root_cause.kinds import IS_ROOT, KINDS
-from alerts.root_cause.links import NO_DATASET, Links, find_links
+from alerts.root_cause.links import NO_DATASET, Explanations, find_links
 from alerts.root_cause.snapshot import NO_KEY, LineageSnapshot, Rows, SliViolation, find_symptoms
 from alerts.root_cause.symptom_groups import SymptomGroups, group_symptoms
 from lineage.graph.adjacency import Positions, spans
@@ -51,7 +51,7 @@ class _FaultBuilder:
         self,
         found: Rows,
         groups: SymptomGroups,
-        explained: Links,
+        explained: Explanations,
         assigned: Assignments,
         snapshot: LineageSnapshot,
     ) -> None:
@@ -111,7 +111,9 @@ class _Evidence(msgspec.Struct, frozen=True):
     steps: Positions
 
 
-def _find_evidence(groups: SymptomGroups, explained: Links, assigned: Assignments) -> _Evidence:
+def _find_evidence(
+    groups: SymptomGroups, explained: Explanations, assigned: Assignments
+) -> _Evidence:
     link = assigned.edge[groups.of]
     parents = np.append(explained.parents, UNASSIGNED)  # where `link` is NOBODY
     children = np.append(explained.children, UNASSIGNED)
@@ -125,7 +127,7 @@ def _build_members(
     found: Rows,
     groups: SymptomGroups,
     evidence: _Evidence,
-    explained: Links,
+    explained: Explanations,
     snapshot: LineageSnapshot,
 ) -> Iterator[Member]:
     """Yield one member for each symptom, with the steps and fault of its group."""
@@ -150,7 +152,9 @@ def _build_members(
         )
 
 
-def _unobserved_path(explained: Links, link: int, snapshot: LineageSnapshot) -> tuple[int, ...]:
+def _unobserved_path(
+    explained: Explanations, link: int, snapshot: LineageSnapshot
+) -> tuple[int, ...]:
     relays = explained.unobserved[link].tolist()
     return tuple(int(snapshot.datasets["key"][relay]) for relay in relays if relay != NO_DATASET)
 

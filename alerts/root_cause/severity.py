@@ -58,7 +58,7 @@ class SeverityRules(msgspec.Struct, frozen=True):
         return np.array([rule.response_seconds is not None for rule in self.tiers])
 
 
-class Impact(msgspec.Struct, frozen=True, eq=False):
+class RootImpact(msgspec.Struct, frozen=True, eq=False):
     """Datasets downstream of a root, and the root's own.
 
     Attributes:
@@ -101,20 +101,20 @@ TICKET_BY_KIND: Final = Severity(TICKET, "kind")
 
 def impact_of_group(
     group: FaultGroup, graph: Graph, snapshot: LineageSnapshot, rules: SeverityRules
-) -> Impact:
+) -> RootImpact:
     """Return what is downstream of the datasets that the root should have written, as of onset."""
     return impact_of(lost_outputs(group, snapshot), graph, snapshot, rules)
 
 
 def impact_of(
     starts: Keys, graph: Graph, snapshot: LineageSnapshot, rules: SeverityRules
-) -> Impact:
+) -> RootImpact:
     """Return all that is made of these datasets, themselves first."""
     keys, hops, is_partial = graph.descendants(starts, max_nodes=rules.max_datasets)
     tiers = _tiers(keys, snapshot)
     weights = np.array([rule.weight for rule in rules.tiers])[tiers]
     score = float(np.sum(weights * rules.decay ** hops.astype(np.float64)))
-    return Impact(keys, hops, tiers, score, is_partial)
+    return RootImpact(keys, hops, tiers, score, is_partial)
 
 
 def lost_outputs(group: FaultGroup, snapshot: LineageSnapshot) -> Keys:
@@ -131,7 +131,7 @@ def _is_of_run(member: Member) -> bool:
 
 
 def rate_severity(
-    group: FaultGroup, impact: Impact, snapshot: LineageSnapshot, now: int, rules: SeverityRules
+    group: FaultGroup, impact: RootImpact, snapshot: LineageSnapshot, now: int, rules: SeverityRules
 ) -> Severity:
     """Page when a dataset of a tier that pages is bad, or will be before anybody can answer.
 
@@ -156,7 +156,7 @@ def rate_severity(
 
 
 def _rate_latent(
-    group: FaultGroup, impact: Impact, snapshot: LineageSnapshot, now: int, rules: SeverityRules
+    group: FaultGroup, impact: RootImpact, snapshot: LineageSnapshot, now: int, rules: SeverityRules
 ) -> Severity:
     """Page when a rerun of the usual duration would end after the deadline of the root's dataset.
 
@@ -187,7 +187,7 @@ def _first_bad(
 
 
 def _rate_delay(
-    impact: Impact, snapshot: LineageSnapshot, now: int, rules: SeverityRules
+    impact: RootImpact, snapshot: LineageSnapshot, now: int, rules: SeverityRules
 ) -> Severity:
     """Rate by the dataset whose response time is over first; else the first to be affected."""
     keys = impact.keys[rules.paging[impact.tiers]]
@@ -209,7 +209,7 @@ def _rate_delay(
     )
 
 
-def _without_time(impact: Impact) -> Severity:
+def _without_time(impact: RootImpact) -> Severity:
     """Return a ticket: when downstream datasets are affected is not known."""
     return Severity(TICKET, "later", impact.score)
 

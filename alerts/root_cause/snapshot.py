@@ -73,7 +73,7 @@ class SliViolation(msgspec.Struct, frozen=True):
     is_regulated: bool = False
 
 
-class Edges(msgspec.Struct, frozen=True):
+class EdgeArrays(msgspec.Struct, frozen=True):
     """Edges as arrays of one length: upstream, downstream, and the job (NO_KEY: declared)."""
 
     upstream_keys: Keys
@@ -107,7 +107,7 @@ class LineageSnapshot(msgspec.Struct, frozen=True, dict=True):
 
 
 def build_snapshot(
-    datasets: Rows, edges: Edges, failed_run_ids: Mapping[int, str] | None = None
+    datasets: Rows, edges: EdgeArrays, failed_run_ids: Mapping[int, str] | None = None
 ) -> LineageSnapshot:
     """Put together what belongs together.
 

@@ -14,7 +14,7 @@ from lineage.states import ALL_TIERS, SLIS, Sli
 Area = Literal["datasets", "service", "access"]
 
 
-class Subject(msgspec.Struct, frozen=True):
+class AlertSubject(msgspec.Struct, frozen=True):
     """Words of alerts on an SLI.
 
     Attributes:
@@ -36,17 +36,17 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 SUBJECTS: Final = {  # by the SLI's id
-    states.COVERAGE.id: Subject("LineageCoverage", "dataset-seconds", escalates=True),
-    states.FRESHNESS.id: Subject("DatasetFreshness", "dataset-seconds"),
-    states.NODE_COMPLETENESS.id: Subject("NodeCompleteness", "field-seconds", escalates=True),
-    states.EDGE_COMPLETENESS.id: Subject("EdgeCompleteness", "edge-seconds", escalates=True),
-    states.ACCURACY.id: Subject("LineageAccuracy", "checked edges"),
-    states.MISSING_PROVENANCE.id: Subject("LineageProvenance", "reads"),
-    states.INGESTION_LAG.id: Subject("IngestionLag", "events", "service"),
-    states.QUERY_LATENCY.id: Subject("QueryLatency", "lineage queries", "service"),
-    states.IMPACT_ANALYSIS.id: Subject("ImpactAnalysis", "pages", "service"),
-    states.ERROR_RATE.id: Subject("LineageErrorRate", "events", "service"),
-    states.UNAUTHORIZED_ACCESS.id: Subject("UnauthorizedAccess", "accesses", "access"),
+    states.COVERAGE.id: AlertSubject("LineageCoverage", "dataset-seconds", escalates=True),
+    states.FRESHNESS.id: AlertSubject("DatasetFreshness", "dataset-seconds"),
+    states.NODE_COMPLETENESS.id: AlertSubject("NodeCompleteness", "field-seconds", escalates=True),
+    states.EDGE_COMPLETENESS.id: AlertSubject("EdgeCompleteness", "edge-seconds", escalates=True),
+    states.ACCURACY.id: AlertSubject("LineageAccuracy", "checked edges"),
+    states.MISSING_PROVENANCE.id: AlertSubject("LineageProvenance", "reads"),
+    states.INGESTION_LAG.id: AlertSubject("IngestionLag", "events", "service"),
+    states.QUERY_LATENCY.id: AlertSubject("QueryLatency", "lineage queries", "service"),
+    states.IMPACT_ANALYSIS.id: AlertSubject("ImpactAnalysis", "pages", "service"),
+    states.ERROR_RATE.id: AlertSubject("LineageErrorRate", "events", "service"),
+    states.UNAUTHORIZED_ACCESS.id: AlertSubject("UnauthorizedAccess", "accesses", "access"),
 }
 
 
@@ -62,7 +62,7 @@ class Budget(msgspec.Struct, frozen=True):
     objective: Decimal
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> AlertSubject:
         """Return the words of alerts on its SLI."""
         return SUBJECTS[self.sli.id]
 

@@ -14,7 +14,7 @@ from alerts.rules.burn_windows import (
     Severity,
     pace_count,
 )
-from alerts.rules.model import Record
+from alerts.rules.model import RecordingRule
 from alerts.rules.promql import selector
 from alerts.rules.recordings import (
     all_of,
@@ -42,13 +42,13 @@ def active_windows(budget: Budget, severity: Severity) -> list[BurnWindow]:
     return [one for one in every if one.severity == severity and one.can_fire(budget.allowed)]
 
 
-def burn_records(budgets: Iterable[Budget], *severities: Severity) -> Iterator[Record]:
+def burn_records(budgets: Iterable[Budget], *severities: Severity) -> Iterator[RecordingRule]:
     """Return the rules of all windows of these severities."""
     for budget in budgets:
         for severity in severities:
             for window in active_windows(budget, severity):
                 labels = {**budget.labels, "severity": severity, "window": window.long}
-                yield Record(_BURN_RATE, _burn_condition(budget, window), labels)
+                yield RecordingRule(_BURN_RATE, _burn_condition(budget, window), labels)
 
 
 def burn_series(window: BurnWindow) -> tuple[_SeriesOf, _SeriesOf]:

@@ -15,7 +15,7 @@ from alerts.rules.budgets import Budget, format_percent
 from alerts.rules.burn_records import active_windows, burn_rate
 from alerts.rules.burn_texts import budget_left, describe_window, list_windows
 from alerts.rules.burn_windows import BUDGET_WINDOW, ESCALATION, TICKET, Severity
-from alerts.rules.model import Alert, since
+from alerts.rules.model import AlertRule, since
 from alerts.rules.promql import query_template, selector
 from alerts.rules.recordings import BUDGET_LEFT, bad_ratio
 
@@ -29,28 +29,28 @@ def burn_name(budget: Budget) -> str:
     return f"{budget.subject.stem}Burn"
 
 
-def burn_alerts(budgets: Iterable[Budget], severity: Severity, owner: str) -> Iterator[Alert]:
+def burn_alerts(budgets: Iterable[Budget], severity: Severity, owner: str) -> Iterator[AlertRule]:
     """Return the alerts of one severity that can fire."""
     for budget in budgets:
         if active_windows(budget, severity):
             yield _burn_alert(budget, severity, burn_name(budget), owner)
 
 
-def escalation_alerts(budgets: Iterable[Budget], engineering: str) -> Iterator[Alert]:
+def escalation_alerts(budgets: Iterable[Budget], engineering: str) -> Iterator[AlertRule]:
     """Return the alerts on coverage and completeness for the engineering owner."""
     for budget in budgets:
         if active_windows(budget, ESCALATION):
             yield _burn_alert(budget, ESCALATION, ESCALATED, engineering)
 
 
-def exhausted_alerts(budgets: Iterable[Budget], owner: str) -> Iterator[Alert]:
+def exhausted_alerts(budgets: Iterable[Budget], owner: str) -> Iterator[AlertRule]:
     """Return the alerts on used-up budgets whose burn alerts could never fire."""
     for budget in budgets:
         if budget.allowed and budget.unreachable():
             yield _exhausted_alert(budget, owner)
 
 
-def _exhausted_alert(budget: Budget, owner: str) -> Alert:
+def _exhausted_alert(budget: Budget, owner: str) -> AlertRule:
     own = budget.labels
     bad = query_template(
         selector(bad_ratio(BUDGET_WINDOW), **own), "humanizePercentage", "an unknown share"
@@ -60,7 +60,7 @@ def _exhausted_alert(budget: Budget, owner: str) -> Alert:
         f" objective of {budget.objective} allows {format_percent(budget.allowed)} to be bad. The"
         f" error budget is used up, since {since(EXHAUSTED, **own)}."
     )
-    return Alert(
+    return AlertRule(
         name=EXHAUSTED,
         expr=f"{selector(BUDGET_LEFT, **own)} <= 0",
         hold=_LEFT_FOR,
@@ -72,8 +72,8 @@ def _exhausted_alert(budget: Budget, owner: str) -> Alert:
     )
 
 
-def _burn_alert(budget: Budget, severity: Severity, name: str, owner: str) -> Alert:
-    return Alert(
+def _burn_alert(budget: Budget, severity: Severity, name: str, owner: str) -> AlertRule:
+    return AlertRule(
         name=name,
         expr=f"max by (sli, tier) ({burn_rate(budget, severity)})",
         severity=severity,

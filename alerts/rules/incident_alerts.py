@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from alerts.rules.burn_windows import PAGE, TICKET
-from alerts.rules.model import Alert
+from alerts.rules.model import AlertRule
 from alerts.rules.promql import bridge, quote, selector
 
 OPEN: Final = "lineage_incident_open"
@@ -15,10 +15,10 @@ OWN_ROOTS: Final = (*OUTAGE_ROOTS, "marquez")
 _LABELS = "incident, root_kind, severity, owner"
 
 
-def incident_alerts() -> Iterator[Alert]:
+def incident_alerts() -> Iterator[AlertRule]:
     """Return the alerts on pages and tickets; the series names the owner."""
     for severity, name in NAMES.items():
-        yield Alert(
+        yield AlertRule(
             name=name,
             # Several services show the same incident.
             expr=f"max by ({_LABELS}) ({bridge(selector(OPEN, severity=severity))}) > 0",

@@ -13,7 +13,7 @@ OUTAGE_ROOT: Final = "ingestion"  # no lineage comes in
 OUTSIDE: Final = {"reach": "outside"}  # notified by another way than the service
 
 
-class Record(msgspec.Struct, frozen=True):
+class RecordingRule(msgspec.Struct, frozen=True):
     """Recording rule."""
 
     name: str
@@ -26,7 +26,7 @@ class Record(msgspec.Struct, frozen=True):
         return {**found, "labels": self.labels} if self.labels else found
 
 
-class Alert(msgspec.Struct, frozen=True, kw_only=True):
+class AlertRule(msgspec.Struct, frozen=True, kw_only=True):
     """Alerting rule. Its texts are templates: foreign text passes `escape_template` first.
 
     Attributes:
@@ -80,13 +80,13 @@ class ServiceAlert(msgspec.Struct, frozen=True, kw_only=True):
     is_outside: bool = False
     figures: Mapping[str, str] = {}
 
-    def alert(self, owner: str, since_text: str | None = None) -> Alert:
+    def alert(self, owner: str, since_text: str | None = None) -> AlertRule:
         """Return the alert of this row."""
         text = self.description
         for name, figure in {"since": since_text or since(self.name), **self.figures}.items():
             text = text.replace(f"{{{name}}}", figure)
         about = {"area": "service", "root": self.root, **(OUTSIDE if self.is_outside else {})}
-        return Alert(
+        return AlertRule(
             name=self.name,
             expr=self.expr,
             hold=self.hold,
@@ -98,10 +98,10 @@ class ServiceAlert(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-Rule = Record | Alert
+Rule = RecordingRule | AlertRule
 
 
-class Group(msgspec.Struct, frozen=True):
+class PrometheusGroup(msgspec.Struct, frozen=True):
     """Rules that are evaluated one after the other, so that each sees what those before recorded.
 
     Attributes:
@@ -118,7 +118,7 @@ class Group(msgspec.Struct, frozen=True):
         if self.interval is not None:
             found["interval"] = self.interval
         rules = [
-            rule.document(runbooks) if isinstance(rule, Alert) else rule.document()
+            rule.document(runbooks) if isinstance(rule, AlertRule) else rule.document()
             for rule in self.rules
         ]
         return {**found, "rules": rules}

@@ -22,7 +22,7 @@ from alerts.rules.burn_windows import (
     subquery_steps,
 )
 from alerts.rules.incident_alerts import OPEN, OUTAGE_ROOTS
-from alerts.rules.model import Record
+from alerts.rules.model import RecordingRule
 from alerts.rules.promql import selector
 from lineage.states import INGESTION_LAG
 
@@ -91,30 +91,32 @@ def _increase(counter: str, window: str) -> str:
     return f"sum by (sli, tier) (increase({counter}[{window}]))"
 
 
-def count_records(window: str) -> Iterator[Record]:
+def count_records(window: str) -> Iterator[RecordingRule]:
     """Yield the rules for all and bad of one window, and their ratio."""
-    yield Record(all_of(window), _increase(TOTAL, window))
+    yield RecordingRule(all_of(window), _increase(TOTAL, window))
     bad = f"clamp_min({all_of(window)} - {_increase(GOOD, window)}, 0)"
-    yield Record(bad_of(window), bad)
-    yield Record(bad_ratio(window), f"{bad_of(window)} / ({all_of(window)} > 0)")
+    yield RecordingRule(bad_of(window), bad)
+    yield RecordingRule(bad_ratio(window), f"{bad_of(window)} / ({all_of(window)} > 0)")
 
 
-def observed_record(window: str) -> Record:
+def observed_record(window: str) -> RecordingRule:
     """Return the rule that counts in how many steps of a window there was a sample."""
     count, step = subquery_steps(window)
     samples = f"count_over_time(sum by (sli, tier) ({TOTAL})[{window}:{step}])"
-    return Record(observed(window), f"{samples} / {count}")
+    return RecordingRule(observed(window), f"{samples} / {count}")
 
 
-def unexplained_records(window: str) -> Iterator[Record]:
+def unexplained_records(window: str) -> Iterator[RecordingRule]:
     """Return the rules for what is bad, and in no incident that was open in this window.
 
     Where nothing exports what incidents explain, all of it is.
     """
     parts = (_increase(EXPLAINED, window), _late_after_outages(window), f"0 * {bad_of(window)}")
     left = f"{bad_of(window)} - ({' or '.join(parts)})"
-    yield Record(unexplained_of(window), f"clamp_min({left}, 0)")
-    yield Record(unexplained_ratio(window), f"{unexplained_of(window)} / ({all_of(window)} > 0)")
+    yield RecordingRule(unexplained_of(window), f"clamp_min({left}, 0)")
+    yield RecordingRule(
+        unexplained_ratio(window), f"{unexplained_of(window)} / ({all_of(window)} > 0)"
+    )
 
 
 def _late_after_outages(window: str) -> str:
@@ -128,14 +130,14 @@ def _late_after_outages(window: str) -> str:
     return f"sum_over_time(({behind})[{window}:{PACE_WINDOW}])"
 
 
-def quick_records() -> list[Record]:
+def quick_records() -> list[RecordingRule]:
     """Return the rules for pages and escalations."""
     found = [record for window in QUICK_WINDOWS for record in count_records(window)]
     found += [record for window in PAGING_WINDOWS for record in unexplained_records(window)]
     return found + [observed_record(window) for window in _long(PAGE, ESCALATION)]
 
 
-def slow_records() -> list[Record]:
+def slow_records() -> list[RecordingRule]:
     """Return the rules for tickets."""
     found = [record for window in SLOW_WINDOWS for record in count_records(window)]
     found += [record for window in SLOW_WINDOWS for record in unexplained_records(window)]
@@ -147,7 +149,7 @@ def _long(*severities: Severity) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.long for one in every if one.severity in severities))
 
 
-def budget_records(budgets: Iterable[Budget]) -> list[Record]:
+def budget_records(budgets: Iterable[Budget]) -> list[RecordingRule]:
     """Return the rules for what is left of each error budget: 1 is all, below 0 is overdrawn.
 
     While the period has too little data there is no such series: minutes are no month.
@@ -158,5 +160,5 @@ def budget_records(budgets: Iterable[Budget]) -> list[Record]:
             spent = selector(bad_ratio(BUDGET_WINDOW), **one.labels)
             left = f"1 - {spent} / {format_ratio(one.allowed)}"
             enough = is_observed(BUDGET_WINDOW, one.labels)
-            found.append(Record(BUDGET_LEFT, f"{left}\nand\n{enough}", one.labels))
+            found.append(RecordingRule(BUDGET_LEFT, f"{left}\nand\n{enough}", one.labels))
     return found

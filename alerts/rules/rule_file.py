@@ -15,7 +15,7 @@ from alerts.rules.burns import (
     exhausted_alerts,
 )
 from alerts.rules.incident_alerts import incident_alerts
-from alerts.rules.model import Alert, Group, Record, to_yaml
+from alerts.rules.model import AlertRule, PrometheusGroup, RecordingRule, to_yaml
 from alerts.rules.recordings import budget_records, quick_records, slow_records
 from alerts.rules.service_alerts import ScrapeJobs, service_alerts, watchdog
 from alerts.rules.zero_budget import OBJECTIVE_BROKEN, zero_budget_alerts, zero_budget_records
@@ -41,19 +41,23 @@ class AlertOwners(msgspec.Struct, frozen=True, kw_only=True):
     engineering: str = "platform"
 
 
-def build_groups(budgets: list[Budget], people: AlertOwners, jobs: ScrapeJobs) -> list[Group]:
+def build_groups(
+    budgets: list[Budget], people: AlertOwners, jobs: ScrapeJobs
+) -> list[PrometheusGroup]:
     """Return all rules; those that look back for days are evaluated less often."""
     return [
-        Group("lineward-watchdog", (watchdog(),)),
-        Group("lineward-incidents", tuple(incident_alerts())),
-        Group("lineward-health", service_alerts(people.platform, jobs)),
-        Group("lineward-burn", _burn_rules(budgets, people)),
-        Group("lineward-tickets", _ticket_rules(budgets, people), _SLOW_INTERVAL),
-        Group("lineward-budgets", _budget_rules(budgets, people), _SLOW_INTERVAL),
+        PrometheusGroup("lineward-watchdog", (watchdog(),)),
+        PrometheusGroup("lineward-incidents", tuple(incident_alerts())),
+        PrometheusGroup("lineward-health", service_alerts(people.platform, jobs)),
+        PrometheusGroup("lineward-burn", _burn_rules(budgets, people)),
+        PrometheusGroup("lineward-tickets", _ticket_rules(budgets, people), _SLOW_INTERVAL),
+        PrometheusGroup("lineward-budgets", _budget_rules(budgets, people), _SLOW_INTERVAL),
     ]
 
 
-def _burn_rules(budgets: list[Budget], people: AlertOwners) -> tuple[Record | Alert, ...]:
+def _burn_rules(
+    budgets: list[Budget], people: AlertOwners
+) -> tuple[RecordingRule | AlertRule, ...]:
     return (
         *quick_records(),
         *zero_budget_records(budgets),
@@ -64,7 +68,9 @@ def _burn_rules(budgets: list[Budget], people: AlertOwners) -> tuple[Record | Al
     )
 
 
-def _ticket_rules(budgets: list[Budget], people: AlertOwners) -> tuple[Record | Alert, ...]:
+def _ticket_rules(
+    budgets: list[Budget], people: AlertOwners
+) -> tuple[RecordingRule | AlertRule, ...]:
     return (
         *slow_records(),
         *burn_records(budgets, TICKET),
@@ -72,7 +78,9 @@ def _ticket_rules(budgets: list[Budget], people: AlertOwners) -> tuple[Record | 
     )
 
 
-def _budget_rules(budgets: list[Budget], people: AlertOwners) -> tuple[Record | Alert, ...]:
+def _budget_rules(
+    budgets: list[Budget], people: AlertOwners
+) -> tuple[RecordingRule | AlertRule, ...]:
     return (*budget_records(budgets), *exhausted_alerts(budgets, people.platform))
 
 
@@ -81,7 +89,7 @@ def rule_file(policy: Policy, *, people: AlertOwners, jobs: ScrapeJobs, runbooks
     return render_groups(build_groups(load_budgets(policy), people, jobs), runbooks)
 
 
-def render_groups(found: list[Group], runbooks: str) -> str:
+def render_groups(found: list[PrometheusGroup], runbooks: str) -> str:
     """Return groups as YAML; `runbooks` is the base URL of the alerts' pages."""
     return to_yaml({"groups": [group.document(runbooks) for group in found]}, _HEAD)
 
@@ -95,5 +103,5 @@ def alert_names() -> list[str]:
     """Return every name that an alert can have, whatever the policy; each has a runbook."""
     of_slis = {f"{one.stem}Burn" for one in SUBJECTS.values() if one.area != "access"}
     found = build_groups(load_budgets(Policy()), AlertOwners(), ScrapeJobs())
-    rendered = {rule.name for group in found for rule in group.rules if isinstance(rule, Alert)}
+    rendered = {rule.name for group in found for rule in group.rules if isinstance(rule, AlertRule)}
     return sorted({*of_slis, *rendered, ESCALATED, EXHAUSTED, OBJECTIVE_BROKEN})

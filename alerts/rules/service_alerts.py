@@ -6,7 +6,7 @@ import msgspec
 
 from alerts.rules import service_queries as queries
 from alerts.rules.burn_windows import PAGE
-from alerts.rules.model import OUTAGE_ROOT, Alert, ServiceAlert, since
+from alerts.rules.model import OUTAGE_ROOT, AlertRule, ServiceAlert, since
 from alerts.rules.service_alert_table import SERVICE_ALERTS
 
 WATCHDOG: Final = "Watchdog"
@@ -20,9 +20,9 @@ class ScrapeJobs(msgspec.Struct, frozen=True):
     collector: str = "lineward-collector"
 
 
-def watchdog() -> Alert:
+def watchdog() -> AlertRule:
     """Return the alert that always fires: its absence means that alerting is down."""
-    return Alert(
+    return AlertRule(
         name=WATCHDOG,
         expr="vector(1)",
         severity=None,
@@ -36,7 +36,7 @@ def watchdog() -> Alert:
     )
 
 
-def service_alerts(owner: str, jobs: ScrapeJobs) -> tuple[Alert, ...]:
+def service_alerts(owner: str, jobs: ScrapeJobs) -> tuple[AlertRule, ...]:
     """Return the alerts, in the order in which lineage passes the roles."""
     scraped = ((jobs.service, True), (jobs.collector, False))
     return (
@@ -45,7 +45,7 @@ def service_alerts(owner: str, jobs: ScrapeJobs) -> tuple[Alert, ...]:
     )
 
 
-def _scrape_down(job: str, owner: str, *, is_outside: bool) -> Alert:
+def _scrape_down(job: str, owner: str, *, is_outside: bool) -> AlertRule:
     row = ServiceAlert(
         name=SCRAPE_DOWN,
         severity=PAGE,

@@ -9,7 +9,7 @@ from typing import Final
 
 from alerts.rules.budgets import Budget
 from alerts.rules.burn_windows import PAGE
-from alerts.rules.model import Alert, Record, since
+from alerts.rules.model import AlertRule, RecordingRule, since
 from alerts.rules.promql import bridge, selector
 from alerts.rules.recordings import EXPLAINED, GOOD, TOTAL, unexplained_ratio
 from lineage.states import UNAUTHORIZED_ACCESS
@@ -30,10 +30,10 @@ def without_budget(budgets: Iterable[Budget]) -> list[Budget]:
     return [budget for budget in budgets if not budget.allowed]
 
 
-def zero_budget_records(budgets: Iterable[Budget]) -> list[Record]:
+def zero_budget_records(budgets: Iterable[Budget]) -> list[RecordingRule]:
     """Return the rules for bad events that no open incident explains, by epoch of the counters."""
     return [
-        Record(UNEXPLAINED, _unexplained(one.labels))
+        RecordingRule(UNEXPLAINED, _unexplained(one.labels))
         for one in without_budget(budgets)
         if not one.subject.is_time
     ]
@@ -48,13 +48,13 @@ def _unexplained(own: dict[str, str]) -> str:
     return f"{bad}\n- ({in_incidents} or 0 * {bad})"
 
 
-def zero_budget_alerts(budgets: Iterable[Budget], owner: str) -> Iterator[Alert]:
+def zero_budget_alerts(budgets: Iterable[Budget], owner: str) -> Iterator[AlertRule]:
     """Return a page for each budget that allows nothing bad."""
     for budget in without_budget(budgets):
         yield (_time_alert if budget.subject.is_time else _event_alert)(budget, owner)
 
 
-def _event_alert(budget: Budget, owner: str) -> Alert:
+def _event_alert(budget: Budget, owner: str) -> AlertRule:
     own = budget.labels
     now = selector(UNEXPLAINED, **own)
     # Counters that begin with a bad event have no earlier value from which they rose.
@@ -64,7 +64,7 @@ def _event_alert(budget: Budget, owner: str) -> Alert:
         f"or\n(sum by (sli, tier) ({now}) > 0.5 unless on (sli, tier) {before})"
     )
     name = UNAUTHORIZED if budget.sli == UNAUTHORIZED_ACCESS else OBJECTIVE_BROKEN
-    return Alert(
+    return AlertRule(
         name=name,
         expr=expr,
         severity=PAGE,
@@ -79,9 +79,9 @@ def _event_alert(budget: Budget, owner: str) -> Alert:
     )
 
 
-def _time_alert(budget: Budget, owner: str) -> Alert:
+def _time_alert(budget: Budget, owner: str) -> AlertRule:
     own = budget.labels
-    return Alert(
+    return AlertRule(
         name=OBJECTIVE_BROKEN,
         expr=f"{selector(unexplained_ratio('5m'), **own)} > {_NOISE_RATIO}",
         hold=_HOLD,

@@ -9,7 +9,7 @@ import msgspec
 import structlog
 from confluent_kafka import KafkaException, Producer
 
-from collector.settings import Place
+from collector.settings import CollectorPlace
 from collector.shipper import metrics
 from collector.shipper.producing import NotShippedError, ProducerFailedError
 from collector.shipper.shipper import Shipper
@@ -39,7 +39,7 @@ CLIENT = {
 _log = structlog.get_logger()
 
 
-class Role:
+class ShipperRole:
     """Ships until it is stopped, then ships what is left."""
 
     def __init__(self, shipper: Shipper) -> None:
@@ -108,10 +108,10 @@ def main() -> int:
     begin_role()
     HEALTH.beat_beside()
     try:
-        place, log = environment.read(Place), _required(read_log())
+        place, log = environment.read(CollectorPlace), _required(read_log())
         shipper = _shipper(place, log)
         metrics.measure(shipper.backlog, system_clock)
-        role = Role(shipper)
+        role = ShipperRole(shipper)
         port = metrics.serve(place.host, log.settings.port, role.find_problem)
     except (InvalidSettingError, OSError, msgspec.DecodeError) as error:
         _log.error("shipper_cannot_start", reason=str(error))
@@ -136,7 +136,7 @@ def _required(log: KafkaLog | None) -> KafkaLog:
     return log
 
 
-def _shipper(place: Place, log: KafkaLog) -> Shipper:
+def _shipper(place: CollectorPlace, log: KafkaLog) -> Shipper:
     producer = Producer(CLIENT | log.producer_settings())
     given = {"topic": log.topic, "collector": log.collector, "clock": system_clock}
     return Shipper(place.data_dir, producer, alive=HEALTH.beat, **given)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 
-class Position(msgspec.Struct, frozen=True):
+class ShippedPosition(msgspec.Struct, frozen=True):
     """Last records that Kafka has acknowledged.
 
     Attributes:
@@ -32,7 +32,7 @@ def position_path(data_dir: Path) -> Path:
     return data_dir / "shipped.json"
 
 
-def read_position(data_dir: Path) -> Position | None:
+def read_position(data_dir: Path) -> ShippedPosition | None:
     """Return the position; None before the first one.
 
     Raises:
@@ -40,12 +40,12 @@ def read_position(data_dir: Path) -> Position | None:
         msgspec.DecodeError: it is damaged.
     """
     try:
-        return msgspec.json.decode(position_path(data_dir).read_bytes(), type=Position)
+        return msgspec.json.decode(position_path(data_dir).read_bytes(), type=ShippedPosition)
     except FileNotFoundError:
         return None
 
 
-def write_position(data_dir: Path, position: Position) -> None:
+def write_position(data_dir: Path, position: ShippedPosition) -> None:
     """Write the position so that it outlives a power cut: events before it may be deleted."""
     write_durably(position_path(data_dir), msgspec.json.encode(position))
 

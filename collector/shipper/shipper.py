@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from collector.shipper.keys import key_of
 from collector.shipper.position import (
-    Position,
+    ShippedPosition,
     read_position,
     sync_folder,
     write_durably,
@@ -24,7 +24,7 @@ from collector.shipper.position import (
 from collector.shipper.producing import NotShippedError, Producer, ProducerFailedError, is_fatal
 from collector.shipper.window import (
     Backlog,
-    Window,
+    SendWindow,
     last_given,
     read_backlog,
     read_heartbeat,
@@ -80,7 +80,7 @@ class Shipper:
         self._heartbeat_at = 0
         position = read_position(data_dir)
         self._has_position = position is not None
-        self.position = position or Position()
+        self.position = position or ShippedPosition()
 
     def is_ready(self) -> bool:
         """Return whether the collector has made its spool, and the spool is that of the position.
@@ -148,7 +148,7 @@ class Shipper:
         path = (self._data_dir / "spool.db").absolute()
         return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=10)
 
-    def _due_heartbeat(self, spool: sqlite3.Connection, at: Position) -> Record | None:
+    def _due_heartbeat(self, spool: sqlite3.Connection, at: ShippedPosition) -> Record | None:
         """Return a heartbeat that is not ahead of the events that wait behind the window.
 
         It says that all events up to its time are in the topic.
@@ -164,7 +164,7 @@ class Shipper:
         complete_until = heartbeat.received_at if since is None else since
         return replace(heartbeat, received_at=min(heartbeat.received_at, complete_until))
 
-    def _ship(self, window: Window, beside: list[Record]) -> None:
+    def _ship(self, window: SendWindow, beside: list[Record]) -> None:
         too_large = self._send([*window.records, *beside])
         for record in too_large:
             self._keep_apart(record)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec.structs import replace
 
-from collector.shipper.position import Position
+from collector.shipper.position import ShippedPosition
 from lineage import origins
 from lineage.event_log.records import GAP, HEARTBEAT, REJECTED, Record
 
@@ -24,11 +24,11 @@ _WAITING = "SELECT received_at FROM event WHERE seq > ? ORDER BY seq LIMIT 1"
 _LAST = "SELECT seq FROM sqlite_sequence WHERE name = ?"
 
 
-class Window(msgspec.Struct, frozen=True):
+class SendWindow(msgspec.Struct, frozen=True):
     """Records to send, and the position once Kafka has all of them."""
 
     records: list[Record]
-    position: Position
+    position: ShippedPosition
 
 
 class Backlog(msgspec.Struct, frozen=True):
@@ -38,7 +38,7 @@ class Backlog(msgspec.Struct, frozen=True):
     since: int | None
 
 
-def read_window(spool: sqlite3.Connection, at: Position, collector: str) -> Window:
+def read_window(spool: sqlite3.Connection, at: ShippedPosition, collector: str) -> SendWindow:
     """Return the next window; without records where nothing waits."""
     events = list(_events(spool, at, collector))
     rejected = list(_rejected(spool, at, collector))
@@ -51,7 +51,7 @@ def read_window(spool: sqlite3.Connection, at: Position, collector: str) -> Wind
     )
     # The pipeline knows the time behind a goodbye: others listened, or it has written the gap.
     unknown = [one for one in gaps if one.received_at != at.last_beat]
-    return Window([*events, *rejected, *unknown], position)
+    return SendWindow([*events, *rejected, *unknown], position)
 
 
 def read_heartbeat(spool: sqlite3.Connection, collector: str) -> Record | None:
@@ -60,7 +60,7 @@ def read_heartbeat(spool: sqlite3.Connection, collector: str) -> Record | None:
     return None if row is None else Record(kind=HEARTBEAT, collector=collector, received_at=row[0])
 
 
-def read_backlog(spool: sqlite3.Connection, at: Position) -> Backlog:
+def read_backlog(spool: sqlite3.Connection, at: ShippedPosition) -> Backlog:
     """Return what waits behind the position."""
     oldest = spool.execute(_WAITING, (at.seq,)).fetchone()
     return Backlog(max(0, last_given(spool, "event") - at.seq), oldest and oldest[0])
@@ -72,7 +72,7 @@ def last_given(spool: sqlite3.Connection, table: str) -> int:
     return 0 if row is None else int(row[0])
 
 
-def _events(spool: sqlite3.Connection, at: Position, collector: str) -> Iterator[Record]:
+def _events(spool: sqlite3.Connection, at: ShippedPosition, collector: str) -> Iterator[Record]:
     size = 0
     for seq, received_at, origin, kind, body in spool.execute(_EVENTS, (at.seq, MOST_RECORDS)):
         if size and size + len(body) > _MOST_BYTES:
@@ -82,7 +82,7 @@ def _events(spool: sqlite3.Connection, at: Position, collector: str) -> Iterator
         yield Record(kind=kind, collector=collector, received_at=received_at, **given)
 
 
-def _rejected(spool: sqlite3.Connection, at: Position, collector: str) -> Iterator[Record]:
+def _rejected(spool: sqlite3.Connection, at: ShippedPosition, collector: str) -> Iterator[Record]:
     """Yield rejected bodies, and one record for those that were pruned before they were read."""
     before = at.rejected
     for number, received_at, origin, reason, body in spool.execute(_REJECTED, (before, 100)):
@@ -109,6 +109,6 @@ def _rejected(spool: sqlite3.Connection, at: Position, collector: str) -> Iterat
         before = number
 
 
-def _gaps(spool: sqlite3.Connection, at: Position, collector: str) -> Iterator[Record]:
+def _gaps(spool: sqlite3.Connection, at: ShippedPosition, collector: str) -> Iterator[Record]:
     for started_at, ended_at in spool.execute(_GAPS, (at.gap_ended_at,)):
         yield Record(kind=GAP, collector=collector, received_at=started_at, ended_at=ended_at)

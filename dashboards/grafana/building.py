@@ -27,7 +27,7 @@ from dashboards.grafana import infinity
 from dashboards.grafana.infinity import InfinityBuilder
 from dashboards.grafana.sdk import dashboard as sdk
 from dashboards.grafana.sdk import models
-from dashboards.grafana.spec import Asked, Link, Panel, Query
+from dashboards.grafana.spec import ApiQuery, Link, Panel, Query
 
 SOURCE: Final = DataSourceRef(type_val="prometheus", uid="${prometheus}")
 _REFS: Final = "ABCDEFGH"
@@ -60,9 +60,9 @@ def build(panel: Panel, number: int, x: int, y: int) -> Any:  # noqa: ANN401 - e
     made.links([_link(one) for one in panel.links])
     if panel.kind != "graph":
         made.data_links([_link(one) for one in panel.data_links])
-    asks_api = any(isinstance(one, Asked) for one in panel.queries)
+    asks_api = any(isinstance(one, ApiQuery) for one in panel.queries)
     made.datasource(infinity.SOURCE if asks_api else SOURCE)
-    queries: Sequence[Query | Asked] = panel.queries
+    queries: Sequence[Query | ApiQuery] = panel.queries
     for ref_id, query in zip(_REFS, queries, strict=False):
         made.with_target(_target(panel, ref_id, query))
     _bound(made, panel)
@@ -94,8 +94,8 @@ def _link(one: Link) -> sdk.DashboardLink:
     return link.target_blank(not one.url.startswith("/d/"))
 
 
-def _target(panel: Panel, ref_id: str, query: Query | Asked) -> Any:  # noqa: ANN401 - of either data source
-    if isinstance(query, Asked):
+def _target(panel: Panel, ref_id: str, query: Query | ApiQuery) -> Any:  # noqa: ANN401 - of either data source
+    if isinstance(query, ApiQuery):
         return InfinityBuilder(ref_id, query)
     made = prometheus.Dataquery().ref_id(ref_id).expr(query.expr).datasource(SOURCE)
     made.legend_format(query.legend or "__auto")
@@ -150,7 +150,7 @@ def _table(made: table.Panel, panel: Panel) -> None:
     made.sort_by([_sorted(one) for one in panel.sorted_by])
     for name, unit in _units(panel):
         made.override_by_name(name, _as_unit(unit))
-    if any(isinstance(one, Asked) for one in panel.queries):
+    if any(isinstance(one, ApiQuery) for one in panel.queries):
         return
     values = dict(_values(panel))
     shown = [*panel.columns, *values]

@@ -2,11 +2,11 @@
 
 from dashboards.grafana import links
 from dashboards.grafana.debug_flow import evidence, growth, spool, stages, unparsed_panel
-from dashboards.grafana.spec import Asked, Board, Column, Panel, Row
+from dashboards.grafana.spec import ApiQuery, Board, Column, Panel, PanelRow
 
 _CHOSEN = "dataset_namespace=${dataset_namespace:percentencode}&dataset=${dataset:percentencode}"
 _ARCS = tuple(Column(f"arc__{one}", "number") for one in ("bad", "unknown", "learning", "good"))
-_NODES = Asked(
+_NODES = ApiQuery(
     url=f"/api/v1/graph/nodes?{_CHOSEN}&depth=2",
     root="nodes",
     form="node-graph-nodes",
@@ -19,7 +19,7 @@ _NODES = Asked(
         Column("highlighted", "boolean"),
     ),
 )
-_EDGES = Asked(
+_EDGES = ApiQuery(
     url=f"/api/v1/graph/edges?{_CHOSEN}&depth=2",
     root="edges",
     form="node-graph-edges",
@@ -28,7 +28,7 @@ _EDGES = Asked(
         Column("job_names", text="detail__job_names"),
     ),
 )
-_RUNS = Asked(
+_RUNS = ApiQuery(
     url=f"/api/v1/runs?{_CHOSEN}&limit=50",
     root="runs",
     columns=(
@@ -59,12 +59,12 @@ def debug() -> Board:
         refresh="30s",
         single=True,
         rows=(
-            Row("Selected dataset", (_graph(), _runs())),
-            Row("Spool", spool()),
-            Row("Lag by stage", stages()),
-            Row("Events that failed", unparsed_panel()),
-            Row("Verification of reported edges", evidence()),
-            Row("Growth", growth()),
+            PanelRow("Selected dataset", (_graph(), _runs())),
+            PanelRow("Spool", spool()),
+            PanelRow("Lag by stage", stages()),
+            PanelRow("Events that failed", unparsed_panel()),
+            PanelRow("Verification of reported edges", evidence()),
+            PanelRow("Growth", growth()),
         ),
     )
 

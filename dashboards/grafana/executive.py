@@ -6,7 +6,7 @@ from dashboards.grafana.executive_gaps import compliance, provenance
 from dashboards.grafana.executive_today import today
 from dashboards.grafana.executive_trust import budgets, coverage
 from dashboards.grafana.objectives import Objectives
-from dashboards.grafana.spec import Board, Row
+from dashboards.grafana.spec import Board, PanelRow
 
 
 def executive(asked: Objectives) -> Board:
@@ -18,12 +18,12 @@ def executive(asked: Objectives) -> Board:
         since="now-30d",
         refresh="1m",
         rows=(
-            Row("Current state", today(asked)),
-            Row("Coverage of critical datasets", coverage(asked)),
-            Row("Error budgets of 30 days", budgets()),
-            Row("Datasets without lineage", provenance(asked)),
-            Row("Regulation and compliance", compliance(asked)),
-            Row("Incidents", incidents()),
-            Row("Recent changes", (changes_panel(),)),
+            PanelRow("Current state", today(asked)),
+            PanelRow("Coverage of critical datasets", coverage(asked)),
+            PanelRow("Error budgets of 30 days", budgets()),
+            PanelRow("Datasets without lineage", provenance(asked)),
+            PanelRow("Regulation and compliance", compliance(asked)),
+            PanelRow("Incidents", incidents()),
+            PanelRow("Recent changes", (changes_panel(),)),
         ),
     )

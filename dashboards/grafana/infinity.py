@@ -5,7 +5,7 @@ from typing import Any, Final
 from grafana_foundation_sdk.cog import builder, variants
 from grafana_foundation_sdk.models.common import DataSourceRef
 
-from dashboards.grafana.spec import Asked, Column
+from dashboards.grafana.spec import ApiQuery, Column
 
 TYPE: Final = "yesoreyeram-infinity-datasource"
 SOURCE: Final = DataSourceRef(type_val=TYPE, uid="${infinity}")
@@ -14,7 +14,7 @@ SOURCE: Final = DataSourceRef(type_val=TYPE, uid="${infinity}")
 class InfinityQuery(variants.Dataquery):
     """Query of the Infinity data source, as it stands in a dashboard."""
 
-    def __init__(self, ref_id: str, asked: Asked) -> None:
+    def __init__(self, ref_id: str, asked: ApiQuery) -> None:
         self._ref_id = ref_id
         self._asked = asked
 
@@ -38,7 +38,7 @@ class InfinityQuery(variants.Dataquery):
 class InfinityBuilder(builder.Builder[variants.Dataquery]):
     """Builder that the SDK's panels take."""
 
-    def __init__(self, ref_id: str, asked: Asked) -> None:
+    def __init__(self, ref_id: str, asked: ApiQuery) -> None:
         self._built = InfinityQuery(ref_id, asked)
 
     def build(self) -> InfinityQuery:

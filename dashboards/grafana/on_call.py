@@ -14,7 +14,7 @@ from dashboards.grafana.queries import (
     once,
     open_incidents,
 )
-from dashboards.grafana.spec import GREEN, RED, YELLOW, Board, Link, Panel, Query, Row, most
+from dashboards.grafana.spec import GREEN, RED, YELLOW, Board, Link, Panel, PanelRow, Query, most
 
 _CRITICAL_BAD = 'tier="critical",state="bad"'
 _ALL = "critical|important|optional"
@@ -31,13 +31,13 @@ def on_call() -> Board:
         since="now-6h",
         refresh="30s",
         rows=(
-            Row("Now", _now()),
-            Row("Open incidents", (_incidents(),)),
-            Row("Missing lineage and failed runs", (_missing(), _failed())),
-            Row("Ingestion", ingestion()),
-            Row("Burn rates", burning()),
-            Row("Consumers of recent changes", (_changed(),)),
-            Row("Notifications", notifications_panel()),
+            PanelRow("Now", _now()),
+            PanelRow("Open incidents", (_incidents(),)),
+            PanelRow("Missing lineage and failed runs", (_missing(), _failed())),
+            PanelRow("Ingestion", ingestion()),
+            PanelRow("Burn rates", burning()),
+            PanelRow("Consumers of recent changes", (_changed(),)),
+            PanelRow("Notifications", notifications_panel()),
         ),
     )
 

@@ -40,7 +40,7 @@ class Column(msgspec.Struct, frozen=True):
     unit: str | None = None
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ApiQuery(msgspec.Struct, frozen=True):
     """Query to Lineward's API, through the Infinity data source.
 
     Attributes:
@@ -81,7 +81,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     description: str
     unit: str
-    queries: tuple[Query, ...] | tuple[Asked, ...]
+    queries: tuple[Query, ...] | tuple[ApiQuery, ...]
     no_value: str
     width: int
     height: int = 8
@@ -95,7 +95,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     highest: float | None = None
 
 
-class Row(msgspec.Struct, frozen=True):
+class PanelRow(msgspec.Struct, frozen=True):
     """Panels under one heading, side by side and then below one another."""
 
     title: str
@@ -112,7 +112,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     title: str
     description: str
-    rows: tuple[Row, ...]
+    rows: tuple[PanelRow, ...]
     since: str
     refresh: str
     single: bool = False

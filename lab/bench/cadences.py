@@ -21,7 +21,7 @@ from lab.histories.counts import (
     judge_gaps,
     outages_found,
 )
-from lab.histories.folder import History, read_histories
+from lab.histories.folder import WriteHistory, read_histories
 from lab.histories.walk import NEVER, learned_deadlines
 from slis.cadence.working_week import Floats, Micros
 from slis.spark.session import open_session
@@ -88,7 +88,7 @@ def run(folder: str) -> CadenceFigures:
     return msgspec.structs.replace(figures, seconds=time.monotonic() - started, peak_bytes=peak)
 
 
-def measure(spark: SparkSession, histories: Sequence[History]) -> CadenceFigures:
+def measure(spark: SparkSession, histories: Sequence[WriteHistory]) -> CadenceFigures:
     """Judge each gap by each rule."""
     learned = learned_deadlines(spark, histories)
     gaps = judge_gaps(histories, learned)
@@ -126,8 +126,8 @@ def _later(gaps: JudgedWrites, limit: Floats) -> Micros:
 
 
 def _each(
-    histories: Sequence[History],
-    rule: Callable[[History, float], Micros],
+    histories: Sequence[WriteHistory],
+    rule: Callable[[WriteHistory, float], Micros],
     parameters: Sequence[float],
 ) -> list[Due]:
     return [

@@ -9,7 +9,7 @@ from typing import Final
 from sqlalchemy import Engine, create_engine, make_url, text
 
 from lineage.catalog.engine import migrate, open_catalog
-from slis.settings import Place
+from slis.settings import SharedPaths
 
 _PROC: Final = Path("/proc")
 _POSTGRES_SIZE: Final = """
@@ -20,7 +20,7 @@ _SQLITE_SIZE: Final = "SELECT page_count * page_size FROM pragma_page_count(), p
 
 
 @contextmanager
-def empty_catalog(folder: Path, url: str | None) -> Iterator[tuple[Place, Engine]]:
+def empty_catalog(folder: Path, url: str | None) -> Iterator[tuple[SharedPaths, Engine]]:
     """Make a place with an empty catalog.
 
     Args:
@@ -32,18 +32,18 @@ def empty_catalog(folder: Path, url: str | None) -> Iterator[tuple[Place, Engine
     """
     folder.mkdir(parents=True)
     if url is None:
-        with _opened(Place(data_dir=folder)) as made:
+        with _opened(SharedPaths(data_dir=folder)) as made:
             yield made
         return
     with (
         _schema(url, f"lineward_bench_{folder.name}") as own,
-        _opened(Place(data_dir=folder, catalog_url=own)) as made,
+        _opened(SharedPaths(data_dir=folder, catalog_url=own)) as made,
     ):
         yield made
 
 
 @contextmanager
-def _opened(place: Place) -> Iterator[tuple[Place, Engine]]:
+def _opened(place: SharedPaths) -> Iterator[tuple[SharedPaths, Engine]]:
     engine = open_catalog(place.catalog)
     try:
         migrate(engine)

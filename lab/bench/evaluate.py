@@ -92,7 +92,7 @@ def _rounds(
     now = datetime.now(UTC)
     estate_rows.fill(engine, datasets=datasets, edges=edges, now=now)
     rounds = []
-    jvm_memory.settle()
+    jvm_memory.freeze_objects()
     for number in range(1 + _YOUNG_ROUNDS + _WARM_ROUNDS):
         as_of = now + timedelta(seconds=15 * number)
         estate_rows.land(

@@ -50,7 +50,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     holds: bool
 
 
-class Size(msgspec.Struct, frozen=True, kw_only=True):
+class SpoolSpeed(msgspec.Struct, frozen=True, kw_only=True):
     """Speed with that many events in the spool: over the last tenth of them."""
 
     events: int
@@ -58,11 +58,11 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     microseconds_per_event: float
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class IngestReport(msgspec.Struct, frozen=True, kw_only=True):
     """Result of `run`."""
 
     loads: list[Figures]
-    sweep: list[Size]
+    sweep: list[SpoolSpeed]
 
 
 def run(
@@ -71,7 +71,7 @@ def run(
     connections: int = CONNECTIONS,
     rate: float = RATE,
     sizes: tuple[int, ...] = SIZES,
-) -> Report:
+) -> IngestReport:
     """Measure as fast as it goes, at a steady rate, and as the spool grows.
 
     Args:
@@ -84,7 +84,7 @@ def run(
         measure(seconds=seconds, connections=connections, rate=None),
         measure(seconds=seconds, connections=connections, rate=rate),
     ]
-    return Report(loads=loads, sweep=_sweep(connections, sizes) if sizes else [])
+    return IngestReport(loads=loads, sweep=_sweep(connections, sizes) if sizes else [])
 
 
 def measure(*, seconds: float, connections: int, rate: float | None) -> Figures:
@@ -132,7 +132,7 @@ def _figures(result: Result, load: Load, memory_mib: float) -> Figures:
     )
 
 
-def _sweep(connections: int, sizes: tuple[int, ...]) -> list[Size]:
+def _sweep(connections: int, sizes: tuple[int, ...]) -> list[SpoolSpeed]:
     with _collector() as collector:
         result = _send(
             Load(
@@ -150,9 +150,9 @@ def _sweep(connections: int, sizes: tuple[int, ...]) -> list[Size]:
     ]
 
 
-def _size(events: int, tenth_seconds: float) -> Size:
+def _size(events: int, tenth_seconds: float) -> SpoolSpeed:
     rate = (events - events * 9 // 10) / tenth_seconds
-    return Size(events=events, events_per_second=rate, microseconds_per_event=1e6 / rate)
+    return SpoolSpeed(events=events, events_per_second=rate, microseconds_per_event=1e6 / rate)
 
 
 class _Collector(msgspec.Struct, frozen=True):

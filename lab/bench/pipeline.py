@@ -21,14 +21,14 @@ from lab.bench.catalogs import CatalogMeter, empty_catalog
 from lab.bench.footprint import CpuMeter, memory_bytes
 from lineage.process.clock import SECOND_MICROS, system_clock
 from slis.evaluation.backlog import backlog_since
-from slis.settings import Place, Settings
+from slis.settings import PipelineSettings, SharedPaths
 from slis.spark import jvm_memory
 from slis.spark.session import open_session
 from slis.spool_events import events, fill_spool
-from slis.stream.landing import Landing
-from slis.stream.merge import Landed
-from slis.stream.running import Running
-from slis.stream.source import Bounds, open_spool
+from slis.stream.landing import BatchLanding
+from slis.stream.merge import MergeResult
+from slis.stream.running import StreamThread
+from slis.stream.source import BatchLimits, open_spool
 
 SIZES = (10_000, 100_000, 1_000_000)
 WARM_UP_EVENTS = 200_000
@@ -50,7 +50,7 @@ class Figure(msgspec.Struct, frozen=True):
     holds: bool | None
 
 
-class Size(msgspec.Struct, frozen=True):
+class BacklogCost(msgspec.Struct, frozen=True):
     """Cost of one backlog: wall clock and CPU time of all processes of the pipeline.
 
     `merge_microseconds` are those of the one turn in which only one batch can be. The server's CPU
@@ -68,11 +68,11 @@ class Size(msgspec.Struct, frozen=True):
     wal_bytes: float | None
 
 
-class Report(msgspec.Struct, frozen=True):
+class PipelineReport(msgspec.Struct, frozen=True):
     """Figures that `run` measured; all JSON."""
 
     figures: list[Figure]
-    sweep: list[Size]
+    sweep: list[BacklogCost]
 
 
 def run(
@@ -81,7 +81,7 @@ def run(
     live_seconds: int = 60,
     idle_seconds: int = 20,
     catalog_url: str | None = None,
-) -> Report:
+) -> PipelineReport:
     """Measure, in a folder that is deleted afterwards.
 
     Args:
@@ -91,7 +91,7 @@ def run(
         catalog_url: of a PostgreSQL database, in which schemas are made and deleted; None: SQLite.
     """
     # Evaluations need it: its memory is a part of the pipeline's.
-    session = open_session(driver_memory=Settings().driver_memory)
+    session = open_session(driver_memory=PipelineSettings().driver_memory)
     with tempfile.TemporaryDirectory(prefix="lineward-bench-") as folder:
         root = Path(folder)
         # A backlog finds a pipeline that has run for a while.
@@ -103,14 +103,14 @@ def run(
                 figures += _live(place, engine, live_seconds, idle_seconds)
     figures.append(_at_most("memory of the pipeline", memory_bytes() / _GIB, "GiB", 3.0))
     session.stop()
-    return Report(figures, sweep)
+    return PipelineReport(figures, sweep)
 
 
 def _at_most(name: str, value: float, unit: str, budget: float) -> Figure:
     return Figure(name, round(value, 3), unit, budget, value <= budget)
 
 
-def _sweep_figures(sweep: list[Size]) -> list[Figure]:
+def _sweep_figures(sweep: list[BacklogCost]) -> list[Figure]:
     rate = sweep[-1].events_per_second
     cost = [size.cpu_microseconds for size in sweep]
     growth = max(cost[-1] / other for other in cost)
@@ -122,24 +122,24 @@ def _sweep_figures(sweep: list[Size]) -> list[Figure]:
 
 def open_landing(
     engine: Engine,
-    place: Place,
-    landed: Callable[[Landed], None] = lambda _: None,
-) -> Landing:
+    place: SharedPaths,
+    landed: Callable[[MergeResult], None] = lambda _: None,
+) -> BatchLanding:
     """Return what lands the spool of a place with the pipeline's own settings."""
-    bounds = Bounds(Settings().max_rows, Settings().max_bytes)
-    return Landing(engine, place, bounds=bounds, clock=system_clock, landed=landed)
+    bounds = BatchLimits(PipelineSettings().max_rows, PipelineSettings().max_bytes)
+    return BatchLanding(engine, place, bounds=bounds, clock=system_clock, landed=landed)
 
 
-def measure_backlog(folder: Path, catalog_url: str | None, count: int, *, seed: int) -> Size:
+def measure_backlog(folder: Path, catalog_url: str | None, count: int, *, seed: int) -> BacklogCost:
     """Land `count` synthetic events, of at least one, in an empty catalog."""
     with empty_catalog(folder, catalog_url) as (place, engine):
         fill_spool(place.spool, events(count, seed=seed, start=_START, apart=_APART))
-        batches: list[tuple[float, Landed]] = []
+        batches: list[tuple[float, MergeResult]] = []
 
-        def landed(result: Landed) -> None:
+        def landed(result: MergeResult) -> None:
             batches.append((time.perf_counter(), result))
 
-        jvm_memory.settle()  # as the pipeline does before its first batch
+        jvm_memory.freeze_objects()  # as the pipeline does before its first batch
         catalog, cpu, began = CatalogMeter(engine), CpuMeter(), time.perf_counter()
         open_landing(engine, place, landed).work_off()
         cpu_seconds = cpu.seconds()
@@ -149,14 +149,14 @@ def measure_backlog(folder: Path, catalog_url: str | None, count: int, *, seed: 
 def _size(
     count: int,
     began: float,
-    batches: list[tuple[float, Landed]],
+    batches: list[tuple[float, MergeResult]],
     cpu_seconds: float,
     catalog: CatalogMeter,
-) -> Size:
+) -> BacklogCost:
     seconds = batches[-1][0] - began
     server, wal = catalog.cpu_seconds(), catalog.wal_bytes()
     merged = sum(result.merge_seconds for _, result in batches)
-    return Size(
+    return BacklogCost(
         events=count,
         seconds=round(seconds, 2),
         events_per_second=round(count / seconds, 1),
@@ -171,16 +171,16 @@ def _size(
     )
 
 
-def _last_tenth(began: float, batches: list[tuple[float, Landed]]) -> float:
+def _last_tenth(began: float, batches: list[tuple[float, MergeResult]]) -> float:
     """Return the events a second of the last tenth of the batches."""
     marks = [(began, 0), *((at, result.events) for at, result in batches)]
     tail = marks[-max(1, len(batches) // 10) - 1 :]
     return sum(events for _, events in tail[1:]) / (tail[-1][0] - tail[0][0])
 
 
-def _live(place: Place, engine: Engine, live_seconds: int, idle_seconds: int) -> list[Figure]:
+def _live(place: SharedPaths, engine: Engine, live_seconds: int, idle_seconds: int) -> list[Figure]:
     fill_spool(place.spool, events(0, seed=0, start=_START, apart=_APART))
-    running = Running(open_landing(engine, place), Settings().poll_seconds)
+    running = StreamThread(open_landing(engine, place), PipelineSettings().poll_seconds)
     running.begin()
     cpu = CpuMeter()
     rate = str(LIVE_EVENTS_PER_SECOND)
@@ -206,7 +206,7 @@ def _live(place: Place, engine: Engine, live_seconds: int, idle_seconds: int) ->
     ]
 
 
-def _lags(place: Place, engine: Engine) -> NDArray[np.float64]:
+def _lags(place: SharedPaths, engine: Engine) -> NDArray[np.float64]:
     """Seconds from each event's arrival in the spool to its facts' commit.
 
     Without the first tenth.

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from lineage.process.logs import log_to_stderr
 from service.cli.commands.options import AsJson
-from service.cli.terminal import console, plain, print_json
+from service.cli.terminal import console, escape_markup, print_json
 
 app = typer.Typer(add_completion=False)
 
@@ -137,7 +137,7 @@ def _is_rows(value: Any) -> bool:  # noqa: ANN401 - as above
 def _grid(name: str, rows: list[dict[str, Any]]) -> Table:
     shown = Table(*rows[0], title=name)
     for row in rows:
-        shown.add_row(*(plain(_number(value)) for value in row.values()))
+        shown.add_row(*(escape_markup(_number(value)) for value in row.values()))
     return shown
 
 
@@ -147,7 +147,7 @@ def table(figures: dict[str, Any]) -> Table:
     for name, value in figures.items():
         if not name.startswith("budget_"):
             budget = figures.get(f"budget_{name}", "")
-            shown.add_row(*map(plain, (name, _number(value), _number(budget))))
+            shown.add_row(*map(escape_markup, (name, _number(value), _number(budget))))
     return shown
 
 

@@ -14,7 +14,7 @@ from lab.gameday.truth import KINDS, Kind
 from lineage.process.logs import log_to_stderr
 from service.cli.commands.options import AsJson
 from service.cli.commands.progress import part, progress
-from service.cli.terminal import console, plain, print_json
+from service.cli.terminal import console, escape_markup, print_json
 from service.errors import RejectedInputError
 
 if TYPE_CHECKING:
@@ -135,7 +135,9 @@ def _show(judgement: "Judgement", failings: list[str]) -> None:
     score, shown = judgement.score, console()
     for each in score.faults:
         outcome = "detected" if each.detected else "not detected"
-        shown.print(plain(f"{each.kind}: expects {each.expect}, {outcome}, {each.pages} pages"))
-    shown.print(plain(f"false pages: {score.false_pages}"))
+        shown.print(
+            escape_markup(f"{each.kind}: expects {each.expect}, {outcome}, {each.pages} pages")
+        )
+    shown.print(escape_markup(f"false pages: {score.false_pages}"))
     for failing in failings:
-        shown.print(plain(f"failed: {failing}"))
+        shown.print(escape_markup(f"failed: {failing}"))

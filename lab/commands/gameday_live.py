@@ -10,14 +10,14 @@ import typer
 from lineage.process.clock import SECOND_MICROS
 from lineage.process.logs import log_to_stderr
 from service.cli.commands.options import AsJson
-from service.cli.terminal import console, plain, print_json, warn
+from service.cli.terminal import console, escape_markup, print_json, warn
 from service.errors import NotRunningError, RejectedInputError
 from service.runtime.settings import read
 
 if TYPE_CHECKING:
     from lab.gameday.driver.live import Played, Wanted
     from lab.gameday.live.figures import Spread
-    from lab.gameday.received import Message
+    from lab.gameday.received import ReceivedMessage
 
 _GIVE_UP_SECONDS = 60.0
 _SETTINGS = """\
@@ -50,11 +50,11 @@ _Kinds = Annotated[
 
 def policy(*, period: _Period = 12) -> None:
     """Print the policy and the settings that the live game day needs."""
-    from lab.gameday.live.estate import Pace  # noqa: PLC0415 - at its use, as below
+    from lab.gameday.live.estate import WritePace  # noqa: PLC0415 - at its use, as below
     from lab.gameday.live.policy import fragment  # noqa: PLC0415 - at its use, as below
     from lab.gameday.policy import text_of  # noqa: PLC0415
 
-    sys.stdout.write(_SETTINGS + text_of(fragment(Pace(period))))
+    sys.stdout.write(_SETTINGS + text_of(fragment(WritePace(period))))
 
 
 def live(  # noqa: PLR0913 - options of a command
@@ -76,11 +76,11 @@ def live(  # noqa: PLR0913 - options of a command
     log_to_stderr("error")
     settings = read()
     from lab.gameday.driver.live import Wanted  # noqa: PLC0415 - what it needs is imported
-    from lab.gameday.live.estate import Pace  # noqa: PLC0415 - as below
+    from lab.gameday.live.estate import WritePace  # noqa: PLC0415 - as below
     from lab.gameday.live.plan import kinds_of  # noqa: PLC0415 - a command is known before
 
     try:
-        wanted = Wanted(seed, faults, kinds_of(kind or ()), Pace(period))
+        wanted = Wanted(seed, faults, kinds_of(kind or ()), WritePace(period))
     except ValueError as error:
         raise RejectedInputError(str(error)) from error
     against, service = against or settings.collector, service or settings.service_url
@@ -106,7 +106,7 @@ def _address(listen: str) -> tuple[str, int]:
 def _played(
     wanted: "Wanted", urls: tuple[str, str], address: tuple[str, int], token_file: Path | None
 ) -> "Played":
-    from lab.gameday.driver.asked import Asked  # noqa: PLC0415
+    from lab.gameday.driver.asked import ServiceClient  # noqa: PLC0415
     from lab.gameday.driver.live import play  # noqa: PLC0415
     from lab.gameday.driver.slack import listening  # noqa: PLC0415
     from lab.gameday.received import Receivers  # noqa: PLC0415
@@ -122,7 +122,9 @@ def _played(
     receivers = Receivers(slack_pages=True)
     with listening(receivers, *address) as url:
         warn(f"simulated Slack listens at {url}")
-        return play(wanted, EventUploader(reach), Asked(service, token_file), receivers, warn)
+        return play(
+            wanted, EventUploader(reach), ServiceClient(service, token_file), receivers, warn
+        )
 
 
 def _failings(played: "Played") -> list[str]:
@@ -139,26 +141,28 @@ def _show(played: "Played", failings: list[str]) -> None:
         outcome = "detected" if each.detected else "not detected"
         after = "" if each.seconds_to_delivery is None else f", {each.seconds_to_delivery:.1f} s"
         line = f"{each.kind}: expects {each.expect}, {outcome}{after}, {each.pages} pages"
-        shown.print(plain(line))
+        shown.print(escape_markup(line))
     known = spread(each.seconds_to_delivery for each in faults)
-    shown.print(plain(f"fault -> delivered: {_words(known)}"))
-    shown.print(plain(f"from the injection: {_words(spread(played.from_injection()))}"))
-    shown.print(plain(f"FAIL -> message: {_words(spread(played.from_failure()))}"))
+    shown.print(escape_markup(f"fault -> delivered: {_words(known)}"))
+    shown.print(escape_markup(f"from the injection: {_words(spread(played.from_injection()))}"))
+    shown.print(escape_markup(f"FAIL -> message: {_words(spread(played.from_failure()))}"))
     over = spread(each.seconds_to_resolved for each in faults)
-    shown.print(plain(f"fixed -> resolve delivered: {_words(over)}"))
-    shown.print(plain(f"false pages: {played.score.false_pages}; about others: {played.others}"))
+    shown.print(escape_markup(f"fixed -> resolve delivered: {_words(over)}"))
+    shown.print(
+        escape_markup(f"false pages: {played.score.false_pages}; about others: {played.others}")
+    )
     for failing in failings:
-        shown.print(plain(f"failed: {failing}"))
+        shown.print(escape_markup(f"failed: {failing}"))
 
 
-def _strays(played: "Played") -> "list[Message]":
+def _strays(played: "Played") -> "list[ReceivedMessage]":
     from lab.gameday.scorer import false_pages, false_tickets  # noqa: PLC0415 - as above
 
     given = played.truth, played.messages
     return [*false_pages(*given), *false_tickets(*given)]
 
 
-def _stray(sent: "Message", starts_at: int) -> str:
+def _stray(sent: "ReceivedMessage", starts_at: int) -> str:
     after = (sent.at - starts_at) / SECOND_MICROS
     root = f"{sent.root.namespace} {sent.root.name}"
     return f"{sent.what} to {sent.to}: {root} ({sent.incident}, {after:.0f} s after the beginning)"

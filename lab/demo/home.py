@@ -11,7 +11,7 @@ import msgspec
 
 from lab.demo.patience import Patience, StepFailedError
 from service.errors import NoDataError
-from service.ingest.backfill import Sender
+from service.ingest.backfill import BatchSender
 from service.ingest.event_files import events_in
 from service.ingest.marquez.spooled import last_seq
 from service.queries.catalog_session import open_session
@@ -99,7 +99,7 @@ class Home:
         Raises:
             StepFailedError: some were rejected.
         """
-        sender = Sender(self.settings)
+        sender = BatchSender(self.settings)
         for _ in sender.send(events_in(recorded)):
             pass
         if sender.report.rejected:

@@ -13,7 +13,7 @@ from pathlib import Path
 from lab.demo.estate import Shop
 from lab.demo.patience import Patience, StepFailedError
 from lab.demo.recording import FOLDER, RECORDED
-from lab.demo.spark import Job, file, finish
+from lab.demo.spark import ShopJob, file, finish
 
 # The new dataset and the stream are of today: they have no past.
 NIGHTLY = ("raw", "core", "mart", "churn", "stock")
@@ -25,9 +25,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="lineward-record-") as folder:
         shop = Path(folder).resolve() / "shop"
         Shop(shop).land(newcomers=0)
-        _run(Job("rates", shop, transport=None))
+        _run(ShopJob("rates", shop, transport=None))
         for name in NIGHTLY:
-            _run(Job(name, shop, transport=file(shop / f"{name}.jsonl")))
+            _run(ShopJob(name, shop, transport=file(shop / f"{name}.jsonl")))
         lines = [line for name in NIGHTLY for line in _lines(shop / f"{name}.jsonl", shop)]
     with RECORDED.open("wb") as out, gzip.GzipFile("", "wb", fileobj=out, mtime=0) as packed:
         packed.writelines(line + b"\n" for line in lines)
@@ -35,7 +35,7 @@ def main() -> int:
     return 0
 
 
-def _run(job: Job) -> None:
+def _run(job: ShopJob) -> None:
     job.start()
     code = finish(job, Patience())
     if code:

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from lab.demo.home import Home
 from service.cli.commands.slis import table as sli_table
-from service.cli.terminal import console, grid, plain, state
+from service.cli.terminal import console, escape_markup, grid, state
 from service.queries.shapes import DatasetRow
 from service.runtime.settings import Settings
 
@@ -62,7 +62,9 @@ class Screen:
     def say(self, text: str, style: str = "") -> None:
         """Print a line, after the seconds since the start."""
         seconds = time.monotonic() - self._began
-        self._console.print(plain(f"{seconds:4.0f} s  ", "dim") + plain(text, style))
+        self._console.print(
+            escape_markup(f"{seconds:4.0f} s  ", "dim") + escape_markup(text, style)
+        )
 
     def show(self, home: Home) -> None:
         """Print the SLIs by tier, and datasets that are not good: reason and owner."""
@@ -72,7 +74,7 @@ class Screen:
     def addresses(self, settings: Settings) -> None:
         """Print where to look next, and useful commands."""
         for line in _addresses(settings):
-            self._console.print(plain(line), soft_wrap=True)
+            self._console.print(escape_markup(line), soft_wrap=True)
 
 
 def _problems(home: Home) -> RenderableType:
@@ -80,7 +82,9 @@ def _problems(home: Home) -> RenderableType:
     shown = grid(*columns, title="problems")
     for name, row in home.datasets().items():
         if row.state != _GOOD:
-            shown.add_row(plain(name), state(row.state), *map(plain, _cells(row, home)))
+            shown.add_row(
+                escape_markup(name), state(row.state), *map(escape_markup, _cells(row, home))
+            )
     return shown
 
 

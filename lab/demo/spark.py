@@ -110,7 +110,7 @@ def command(
     )
 
 
-class Job:
+class ShopJob:
     """Run of one job of the shop."""
 
     def __init__(self, name: str, shop: Path, *arguments: str, transport: Transport | None) -> None:
@@ -152,7 +152,7 @@ class Job:
         self._child.end()
 
 
-def finish(job: Job, patience: Patience) -> int:
+def finish(job: ShopJob, patience: Patience) -> int:
     """Wait for the end of a job that was started; its exit code.
 
     Raises:

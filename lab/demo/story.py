@@ -12,7 +12,7 @@ from lab.demo.home import Home
 from lab.demo.outage import outage
 from lab.demo.patience import Patience, StepFailedError
 from lab.demo.screen import Screen
-from lab.demo.spark import Job, finish, http
+from lab.demo.spark import ShopJob, finish, http
 from lineage.process.clock import system_clock
 from service.queries.shapes import DatasetRow
 
@@ -109,14 +109,14 @@ class Story:
                 raise StepFailedError(f"job churn was meant to fail: see {churn.log}")
             self._screen.say("    churn's Python function raised on a customer who never ordered")
 
-    def _job(self, name: str, *arguments: str, instrumented: bool = True) -> Job:
+    def _job(self, name: str, *arguments: str, instrumented: bool = True) -> ShopJob:
         transport = http(self._home.collector) if instrumented else None
-        job = Job(name, self._shop.folder, *arguments, transport=transport)
+        job = ShopJob(name, self._shop.folder, *arguments, transport=transport)
         self._ending.callback(job.kill)
         job.start()
         return job
 
-    def _succeed(self, job: Job) -> None:
+    def _succeed(self, job: ShopJob) -> None:
         code = finish(job, self._patience)
         if code:
             lines = job.log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
@@ -146,7 +146,7 @@ class Story:
                 lambda: self._wrote_clicks(job), seconds=180, what=f"clicks ({job.log})"
             )
 
-    def _wrote_clicks(self, job: Job) -> bool:
+    def _wrote_clicks(self, job: ShopJob) -> bool:
         if job.exited() is not None:
             raise StepFailedError(f"job clicks ended: see {job.log}")
         return any((self._shop.folder / "live" / "clicks").glob("part-*"))

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from lab.gameday.model import Client, Estate, Job
+from lab.gameday.model import Client, Estate, SimulatedJob
 
 _AIRFLOW, _DBT = 0.25, 0.45  # up to these shares of the jobs that are made of others
 _LONG: Final = 0.5  # share of hourly and streaming jobs that are queries of one application
@@ -19,7 +19,7 @@ def with_clients(estate: Estate) -> Estate:
     return msgspec.structs.replace(estate, jobs=tuple(jobs))
 
 
-def _client(estate: Estate, job: Job, chance: random.Random) -> Client:
+def _client(estate: Estate, job: SimulatedJob, chance: random.Random) -> Client:
     drawn = chance.random()
     if job.reporting != "listener" or not job.outputs:
         return "spark"
@@ -30,7 +30,7 @@ def _client(estate: Estate, job: Job, chance: random.Random) -> Client:
     return "airflow" if drawn < _AIRFLOW else "dbt" if drawn < _DBT else "spark"
 
 
-def _reported_by(job: Job, client: Client) -> Job:
+def _reported_by(job: SimulatedJob, client: Client) -> SimulatedJob:
     """Airflow always knows the time that a run is for, dbt never."""
     if client not in {"airflow", "dbt"}:
         return msgspec.structs.replace(job, client=client)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from lab.gameday.model import Dataset, Estate
+from lab.gameday.model import Estate, SimulatedDataset
 from lineage.states import CRITICAL, IMPORTANT, Tier
 
 
@@ -32,7 +32,7 @@ def with_limits(estate: Estate, chance: random.Random, *, all_of_them: bool) -> 
     return msgspec.structs.replace(estate, datasets=tuple(datasets))
 
 
-def _scheduled(datasets: Sequence[Dataset]) -> Iterator[Dataset]:
+def _scheduled(datasets: Sequence[SimulatedDataset]) -> Iterator[SimulatedDataset]:
     return (each for each in datasets if each.cadence != "adhoc")
 
 

@@ -8,7 +8,15 @@ import msgspec
 
 from lab.gameday.clients import with_clients
 from lab.gameday.declared import with_limits, with_tiers
-from lab.gameday.model import Cadence, Dataset, Estate, Job, Region, Reporting, Team
+from lab.gameday.model import (
+    Cadence,
+    Estate,
+    Region,
+    Reporting,
+    SimulatedDataset,
+    SimulatedJob,
+    Team,
+)
 from lab.gameday.words import TEAMS, names
 
 # A Monday: in the thirty days after it lie a change of the clocks in Europe, a holiday of Tokyo
@@ -94,8 +102,8 @@ class _Builder:
         self._chance = random.Random(shape.seed)  # noqa: S311 - made up, no secret
         self._names = names(self._chance)
         self.teams = _teams(shape)
-        self.datasets: list[Dataset] = []
-        self.jobs: list[Job] = []
+        self.datasets: list[SimulatedDataset] = []
+        self.jobs: list[SimulatedJob] = []
 
     def add_layers(self) -> None:
         """Yield every scheduled job with its outputs."""
@@ -141,7 +149,7 @@ class _Builder:
         rest = [self._chance.choice(fitting).number for _ in range(count - 1)]
         return tuple(dict.fromkeys([first, *rest]))
 
-    def _fits(self, cadence: Cadence, team: int, dataset: Dataset, below: int) -> bool:
+    def _fits(self, cadence: Cadence, team: int, dataset: SimulatedDataset, below: int) -> bool:
         is_near = _FEEDS[cadence].get(dataset.cadence)
         if is_near is None or dataset.layer >= below:
             return False
@@ -159,7 +167,7 @@ class _Builder:
         first = len(self.datasets)
         for number in range(first, first + count):
             path = f"{folder}/{next(self._names)}"
-            self.datasets.append(Dataset(number, "s3://lake", path, layer, team, cadence))
+            self.datasets.append(SimulatedDataset(number, "s3://lake", path, layer, team, cadence))
         return tuple(range(first, first + count))
 
     def _job(  # noqa: PLR0913, PLR0917 - what a job is
@@ -175,7 +183,7 @@ class _Builder:
         number = len(self.jobs)
         named = self.datasets[outputs[0]].name.rsplit("/", 1)[1] if outputs else next(self._names)
         self.jobs.append(
-            Job(
+            SimulatedJob(
                 number=number,
                 name=f"{verb}_{named}",
                 team=team,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from lab.gameday.forms import Forms
 from lab.gameday.model import DAY, Estate
 from lab.gameday.posting import Event, Posted, in_order
-from lab.gameday.runs import Run
+from lab.gameday.runs import SimulatedRun
 from lab.gameday.spark_events import SparkEvents
 from lab.gameday.task_events import TaskEvents
 from lineage.process.clock import SECOND_MICROS
@@ -18,14 +18,14 @@ class Listener:
         """Start without runs of long applications."""
         self._estate = estate
         self._forms = Forms()
-        self._last: dict[int, Run] = {}  # of each job with a long application
+        self._last: dict[int, SimulatedRun] = {}  # of each job with a long application
 
-    def events(self, run: Run) -> Iterator[Posted]:
+    def events(self, run: SimulatedRun) -> Iterator[Posted]:
         """Yield all events that ever arrive of a run; nothing of one that is not reported."""
         if run.circumstances.is_reported:
             yield from in_order(self._events_of(run))
 
-    def _events_of(self, run: Run) -> Iterator[Event]:
+    def _events_of(self, run: SimulatedRun) -> Iterator[Event]:
         client = self._estate.jobs[run.job].client
         if client in {"airflow", "dbt"} and not run.drops:
             yield from TaskEvents(self._estate, self._forms, run).events()
@@ -34,7 +34,7 @@ class Listener:
         else:
             yield from SparkEvents(self._estate, self._forms, run).events()
 
-    def _of_long_application(self, run: Run) -> Iterator[Event]:
+    def _of_long_application(self, run: SimulatedRun) -> Iterator[Event]:
         """End the application of the day before, and start one, before a day's first query."""
         before = self._last.get(run.job)
         is_new = before is None or before.started_at // DAY != run.started_at // DAY

@@ -10,7 +10,7 @@ from lab.gameday.events import Listener
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, Estate
 from lab.gameday.posting import Posted
-from lab.gameday.runs import Run, runs
+from lab.gameday.runs import SimulatedRun, runs
 from lab.gameday.slots import begins_at
 
 
@@ -28,7 +28,7 @@ class Slab(msgspec.Struct, frozen=True):
     ends_at: int
     events: list[Posted]
     lost: int = 0
-    unreported: tuple[Run, ...] = ()
+    unreported: tuple[SimulatedRun, ...] = ()
     is_deaf: bool = False
 
 
@@ -61,7 +61,7 @@ class _Arriving:
         self._listener = Listener(estate)
         self._outages = [each for each in injected if each.kind == "collector_outage"]
         self._waiting: list[Posted] = []
-        self._unreported: list[Run] = []
+        self._unreported: list[SimulatedRun] = []
 
     def until(self, starts_at: int, ends_at: int) -> Slab:
         while self._next is not None and self._next.started_at < ends_at:
@@ -80,13 +80,13 @@ class _Arriving:
             is_deaf,
         )
 
-    def _take(self, run: Run) -> None:
+    def _take(self, run: SimulatedRun) -> None:
         for event in self._listener.events(run):
             heapq.heappush(self._waiting, event)
         if not run.circumstances.is_reported and self._estate.jobs[run.job].reporting != "nothing":
             self._unreported.append(run)
 
-    def _ended(self, before: int) -> tuple[Run, ...]:
+    def _ended(self, before: int) -> tuple[SimulatedRun, ...]:
         ended = tuple(run for run in self._unreported if run.ended_at < before)
         self._unreported = [run for run in self._unreported if run.ended_at >= before]
         return ended

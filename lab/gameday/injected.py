@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from lab.gameday.model import Job
+from lab.gameday.model import SimulatedJob
 from lab.gameday.truth import Kind
 
 SPARK = "4.3.0"
@@ -65,22 +65,22 @@ class Course:
             for job in {*each.jobs, *each.failing}:
                 self._by_job.setdefault(job, []).append(each)
 
-    def of(self, job: Job) -> list[Injected]:
+    def of(self, job: SimulatedJob) -> list[Injected]:
         """Return all that ever happens to a job, by its beginning."""
         return self._by_job.get(job.number, [])
 
-    def postponed_to(self, job: Job, at: int) -> int:
+    def postponed_to(self, job: SimulatedJob, at: int) -> int:
         """Return when a run that is due at `at` may begin."""
         held = [each.ends_at for each in self.of(job) if _holds_back(each) and each.is_on(at)]
         return max(held, default=at)
 
-    def is_retired(self, job: Job, at: int) -> bool:
+    def is_retired(self, job: SimulatedJob, at: int) -> bool:
         """Return whether the job never runs again."""
         retired = (each for each in self.of(job) if each.kind == "retired_job")
         return any(each.starts_at <= at for each in retired)
 
     def circumstances(
-        self, job: Job, at: int, run: int, drifted_at: Sequence[int]
+        self, job: SimulatedJob, at: int, run: int, drifted_at: Sequence[int]
     ) -> Circumstances:
         """Return what the run of a job that begins at `at` (µs UTC) does and reports.
 
@@ -104,7 +104,7 @@ def _holds_back(each: Injected) -> bool:
     return each.kind in {"late_source", "planned_deployment"}
 
 
-def _lasting(each: Injected, job: Job, at: int) -> dict[str, object]:
+def _lasting(each: Injected, job: SimulatedJob, at: int) -> dict[str, object]:
     """Return lasting changes: the drifted schema, and from its fix on the code that declares it."""
     if each.kind != "schema_drift" or job.number not in each.jobs or at < each.starts_at:
         return {}
@@ -112,7 +112,7 @@ def _lasting(each: Injected, job: Job, at: int) -> dict[str, object]:
 
 
 def _passing(
-    each: Injected, job: Job, at: int, run: int, drifted_at: Sequence[int]
+    each: Injected, job: SimulatedJob, at: int, run: int, drifted_at: Sequence[int]
 ) -> dict[str, object]:
     is_own = job.number in each.jobs
     if each.kind in {"killed_job", "spark_upgrade"}:
@@ -135,7 +135,7 @@ def _passing(
     return others.get(each.kind, {})
 
 
-def _leaked(each: Injected, job: Job, at: int) -> tuple[int, ...]:
+def _leaked(each: Injected, job: SimulatedJob, at: int) -> tuple[int, ...]:
     """Yield sets of lost inputs: first one is missing, then all but one, then all."""
     step = (at - each.starts_at) * _LEAK_STEPS // max(1, each.ends_at - each.starts_at)
     kept = (len(job.inputs) - 1, 1, 0)[min(step, _LEAK_STEPS - 1)]

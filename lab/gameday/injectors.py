@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Final, Protocol
 
 from lab.gameday.injected import Injected
-from lab.gameday.model import DAY, HOUR, Estate, Job
+from lab.gameday.model import DAY, HOUR, Estate, SimulatedJob
 from lab.gameday.slots import EPOCH, begins_at, next_slot
 from lab.gameday.truth import Kind
 
@@ -15,7 +15,7 @@ _AHEAD, _BEHIND = 2 * 3_600, -3 * 3_600
 _WRITES_THAT_TEACH: Final = 10
 
 
-class Planned(Protocol):
+class PlannedFaults(Protocol):
     """Estate, and its faults so far."""
 
     estate: Estate
@@ -24,13 +24,13 @@ class Planned(Protocol):
 
 
 def inject(
-    planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int
+    planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, ends_at: int
 ) -> Injected | None:
     """Return a fault of this kind in this job; None: impossible at that time."""
     return _INJECT.get(kind, _plain)(planning, kind, job, starts_at, ends_at)
 
 
-def suits(estate: Estate, kind: Kind, job: Job) -> bool:
+def suits(estate: Estate, kind: Kind, job: SimulatedJob) -> bool:
     """Return whether this can happen to the job."""
     is_source = bool(job.outputs) and estate.datasets[job.outputs[0]].is_source
     if kind == "late_source":
@@ -46,7 +46,7 @@ def suits(estate: Estate, kind: Kind, job: Job) -> bool:
     return not is_source
 
 
-def works_through(estate: Estate, job: Job, starts_at: int, ends_at: int) -> bool:
+def works_through(estate: Estate, job: SimulatedJob, starts_at: int, ends_at: int) -> bool:
     """Return whether working days follow: only then a weekday job's fault shows."""
     if job.cadence != "weekday":
         return True
@@ -56,7 +56,7 @@ def works_through(estate: Estate, job: Job, starts_at: int, ends_at: int) -> boo
     return all(day.weekday() < 5 and day not in holidays for day in days)  # noqa: PLR2004
 
 
-def has_taught(estate: Estate, job: Job, starts_at: int) -> bool:
+def has_taught(estate: Estate, job: SimulatedJob, starts_at: int) -> bool:
     """Return whether a daily or weekday job has written often enough for a limit.
 
     A holiday takes a write away: a weekday job that began two weeks ago may have written 8 times.
@@ -73,12 +73,16 @@ def _date_of(at: int) -> date:
     return (EPOCH + timedelta(microseconds=at)).date()
 
 
-def _plain(planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int) -> Injected:
+def _plain(
+    planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, ends_at: int
+) -> Injected:
     variant = planning.chance.choice(("fail", "lost")) if kind == "killed_job" else ""
     return Injected(kind, (job.number,), starts_at, ends_at, variant)
 
 
-def _drift(planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int) -> Injected:
+def _drift(
+    planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, ends_at: int
+) -> Injected:
     """Return two readers, of which one needs the column that is gone."""
     readers = [
         reader.number
@@ -91,7 +95,7 @@ def _drift(planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int
 
 
 def _upgrade(
-    planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int
+    planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, ends_at: int
 ) -> Injected | None:
     """Return every third scheduled job of the pool: these fail by it."""
     pool = [
@@ -111,18 +115,22 @@ def _upgrade(
     return Injected(kind, jobs, starts_at, ends_at, f"4.4.{number}", broken)
 
 
-def _skew(planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int) -> Injected:
+def _skew(
+    planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, ends_at: int
+) -> Injected:
     ahead = planning.chance.random() < 1 / 3
     shift, variant = (_AHEAD, "ahead") if ahead else (_BEHIND, "behind")
     return Injected(kind, (job.number,), starts_at, ends_at, variant, shift_seconds=shift)
 
 
-def _retire(planning: Planned, kind: Kind, job: Job, starts_at: int, _ends_at: int) -> Injected:
+def _retire(
+    planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, _ends_at: int
+) -> Injected:
     ends_at = begins_at(planning.estate) + planning.estate.days * DAY
     return Injected(kind, (job.number,), starts_at, ends_at)
 
 
-Maker = Callable[[Planned, Kind, Job, int, int], Injected | None]
+Maker = Callable[[PlannedFaults, Kind, SimulatedJob, int, int], Injected | None]
 _INJECT: Final[dict[Kind, Maker]] = {
     "schema_drift": _drift,
     "spark_upgrade": _upgrade,

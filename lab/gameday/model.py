@@ -41,7 +41,7 @@ class Team(msgspec.Struct, frozen=True):
     region: Region
 
 
-class Dataset(msgspec.Struct, frozen=True):
+class SimulatedDataset(msgspec.Struct, frozen=True):
     """Dataset of the simulated environment.
 
     Attributes:
@@ -72,7 +72,7 @@ class Dataset(msgspec.Struct, frozen=True):
         return self.namespace, self.name
 
 
-class Job(msgspec.Struct, frozen=True):
+class SimulatedJob(msgspec.Struct, frozen=True):
     """Job of the simulated environment: an application that is started again and again.
 
     Attributes:
@@ -120,28 +120,28 @@ class Estate(msgspec.Struct, frozen=True, dict=True):
     first_day: date
     days: int
     teams: tuple[Team, ...]
-    datasets: tuple[Dataset, ...]
-    jobs: tuple[Job, ...]
+    datasets: tuple[SimulatedDataset, ...]
+    jobs: tuple[SimulatedJob, ...]
 
     @cached_property
-    def writer_of(self) -> dict[int, Job]:
+    def writer_of(self) -> dict[int, SimulatedJob]:
         """Return the job of each dataset; None where it comes from outside by itself."""
         return {number: job for job in self.jobs for number in job.outputs}
 
     @cached_property
-    def readers_of(self) -> dict[int, tuple[Job, ...]]:
+    def readers_of(self) -> dict[int, tuple[SimulatedJob, ...]]:
         """Return the scheduled jobs that read a dataset."""
-        found: dict[int, list[Job]] = {}
+        found: dict[int, list[SimulatedJob]] = {}
         for job in self.jobs:
             for number in job.inputs if job.cadence != "adhoc" else ():
                 found.setdefault(number, []).append(job)
         return {number: tuple(jobs) for number, jobs in found.items()}
 
-    def namespace_of(self, job: Job) -> str:
+    def namespace_of(self, job: SimulatedJob) -> str:
         """Return the namespace of its runs: one for each team's jobs."""
         return self.teams[job.team].name
 
-    def names_of(self, job: Job) -> tuple[str, ...]:
+    def names_of(self, job: SimulatedJob) -> tuple[str, ...]:
         """Names of the jobs that its runs report: of dbt, a model an output."""
         if job.client == "airflow":
             return (f"{job.root_name}.{job.name}",)

@@ -9,7 +9,7 @@ from typing import Final
 
 from lab.gameday.injected import Injected
 from lab.gameday.injectors import has_taught, inject, suits, works_through
-from lab.gameday.model import DAY, HOUR, MINUTE, Cadence, Estate, Job
+from lab.gameday.model import DAY, HOUR, MINUTE, Cadence, Estate, SimulatedJob
 from lab.gameday.slots import begins_at, wall
 from lab.gameday.truth import SILENT_KINDS, Kind
 from lab.gameday.truths import REST, affected_by, is_outage
@@ -119,7 +119,7 @@ class Planning:
             return None
         return inject(self, kind, job, starts_at, starts_at + lasts)
 
-    def _job_for(self, kind: Kind) -> Job | None:
+    def _job_for(self, kind: Kind) -> SimulatedJob | None:
         cadences = _CADENCES_OF[kind]
         if self._is_short and "hourly" in cadences:
             cadences = ("hourly",)
@@ -135,14 +135,14 @@ class Planning:
         is_grave = bool(grave) and self.chance.random() < _GRAVE
         return self.chance.choice(grave if is_grave else fitting) if fitting else None
 
-    def _lasts(self, kind: Kind, job: Job) -> int:
+    def _lasts(self, kind: Kind, job: SimulatedJob) -> int:
         if kind == "provenance_leak" and job.cadence != "hourly":
             return 3 * DAY
         if kind == "planned_deployment":
             return 10 * HOUR
         return _BY_HAND if kind in {"backfill", "rerun_by_hand"} else _LASTS[job.cadence]
 
-    def _slot(self, job: Job, day: int) -> int:
+    def _slot(self, job: SimulatedJob, day: int) -> int:
         """Return the slot of a daily job on that day, in its zone; of others, some time of it."""
         begins = begins_at(self.estate) + day * DAY
         if job.cadence not in {"daily", "weekday"}:
@@ -206,6 +206,6 @@ def _room_after(each: Injected) -> int:
     return DAY + REST if is_daily else REST
 
 
-def _is_grave(estate: Estate, job: Job) -> bool:
+def _is_grave(estate: Estate, job: SimulatedJob) -> bool:
     made = estate.descendants(job.outputs)
     return bool(made) and estate.is_critical({*made, *job.outputs})

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 import yaml
 
-from lab.gameday.model import Dataset, Estate, Job, Region
+from lab.gameday.model import Estate, Region, SimulatedDataset, SimulatedJob
 from lineage.policy.model import (
     Calendar,
     DatasetRule,
@@ -88,16 +88,16 @@ def _named(estate: Estate) -> Iterator[DatasetRule]:
             yield rule
 
 
-def name_of(dataset: Dataset) -> str:
+def name_of(dataset: SimulatedDataset) -> str:
     """Return a name as people write it, and as a pattern for it alone."""
     return f"{dataset.namespace}/{dataset.name}"
 
 
-def _calendar_of(estate: Estate, job: Job) -> str | None:
+def _calendar_of(estate: Estate, job: SimulatedJob) -> str | None:
     return estate.teams[job.team].region.name if job.cadence == "weekday" else None
 
 
-def _expected(estate: Estate, job: Job) -> tuple[str, ...]:
+def _expected(estate: Estate, job: SimulatedJob) -> tuple[str, ...]:
     if job.reporting == "listener":
         return ()
     return tuple(name_of(estate.datasets[each]) for each in job.inputs)

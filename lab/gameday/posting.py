@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from lab.gameday.forms import NOMINAL, ROOT_ID, RUN_ID, TIME, EventForm, Forms
-from lab.gameday.model import DAY, Estate, Job
-from lab.gameday.runs import Run
+from lab.gameday.model import DAY, Estate, SimulatedJob
+from lab.gameday.runs import SimulatedRun
 from lab.gameday.slots import EPOCH
 from lineage.process.clock import SECOND_MICROS
 
@@ -26,10 +26,10 @@ class Posted(NamedTuple):
 Event = tuple[int, Posted]  # when it happens, and when it arrives
 
 
-class Stamp:
+class RunStamp:
     """Ids and times of one run's events."""
 
-    def __init__(self, estate: Estate, forms: Forms, run: Run) -> None:
+    def __init__(self, estate: Estate, forms: Forms, run: SimulatedRun) -> None:
         """Stamp nothing yet.
 
         Args:
@@ -41,7 +41,7 @@ class Stamp:
         self._estate = estate
         self._forms = forms
         self._run = run
-        self._job: Job = estate.jobs[run.job]
+        self._job: SimulatedJob = estate.jobs[run.job]
         self._root = self._root_id()
 
     def post(self, at: int, form: EventForm, run: str, *, late: int = 0) -> Event:

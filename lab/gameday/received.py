@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from lab.gameday.truth import Name
+from lab.gameday.truth import NamePattern
 from lineage.process.clock import SECOND_MICROS
 
 What = Literal["page", "ticket", "resolved", "other"]
 _LINK = re.compile(r"<([^|>]+)\|Full list>")
 
 
-class Message(msgspec.Struct, frozen=True):
+class ReceivedMessage(msgspec.Struct, frozen=True):
     """Message that somebody received.
 
     Attributes:
@@ -34,7 +34,7 @@ class Message(msgspec.Struct, frozen=True):
     by: str
     to: str
     incident: str
-    root: Name
+    root: NamePattern
     owner: str
     full_list: str | None = None
 
@@ -47,7 +47,7 @@ class Receivers:
     """
 
     def __init__(self, *, slack_pages: bool = False) -> None:
-        self.messages: list[Message] = []
+        self.messages: list[ReceivedMessage] = []
         self._slack_pages = slack_pages
         self._posts = 0
         self._paging: set[tuple[str, str]] = set()
@@ -73,7 +73,7 @@ class Receivers:
         is_page = self._begins_to_page((channel, incident), is_trigger=is_trigger, is_over=is_over)
         links = _LINK.search(json.dumps(blocks))
         self.messages.append(
-            Message(
+            ReceivedMessage(
                 at=at,
                 what="page" if is_page else _what("ticket", is_new=is_ticket, is_over=is_over),
                 by="slack",
@@ -94,7 +94,7 @@ class Receivers:
         source = str(payload.get("source", ""))
         links = {link["text"]: link["href"] for link in event.get("links", ())}
         self.messages.append(
-            Message(
+            ReceivedMessage(
                 at=at,
                 what=_what("page", is_new=is_new, is_over=is_over),
                 by="pagerduty",
@@ -121,13 +121,13 @@ class Receivers:
         is_ticket = message["kind"] == "opened" and message["severity"] == "ticket"
         root = message["root"]
         self.messages.append(
-            Message(
+            ReceivedMessage(
                 at=at,
                 what=_what("ticket", is_new=is_ticket, is_over=message["kind"] == "resolved"),
                 by="webhook",
                 to=name,
                 incident=message["incident_id"],
-                root=Name(root["namespace"], root["name"]),
+                root=NamePattern(root["namespace"], root["name"]),
                 owner=message["owner"],
                 full_list=(message.get("links") or {}).get("full_list"),
             )
@@ -155,7 +155,7 @@ def _fields(blocks: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def _root(text: str) -> Name:
+def _root(text: str) -> NamePattern:
     """Return the name in `kind namespace name`; names may have spaces, services no namespace."""
     parts = text.split(" ", 2)[1:]
-    return Name(*parts) if len(parts) > 1 else Name("", *parts or [""])
+    return NamePattern(*parts) if len(parts) > 1 else NamePattern("", *parts or [""])

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from lab.gameday.injected import Circumstances, Course, Injected
-from lab.gameday.model import DAY, HOUR, MINUTE, Estate, Job
+from lab.gameday.model import DAY, HOUR, MINUTE, Estate, SimulatedJob
 from lab.gameday.slots import PERIODS, begins_at, next_slot
 from lineage.process.clock import SECOND_MICROS
 
@@ -26,7 +26,7 @@ _RERUN_AFTER: Final = 3 * HOUR
 _REPAIRABLE: Final = frozenset({"killed_job", "spark_upgrade", "flapping_job", "schema_drift"})
 
 
-class Run(msgspec.Struct, frozen=True):
+class SimulatedRun(msgspec.Struct, frozen=True):
     """Run that happened, reported or not. Instants in µs UTC.
 
     Attributes:
@@ -57,7 +57,7 @@ class _Due(NamedTuple):
     slot: int
 
 
-def runs(estate: Estate, injected: tuple[Injected, ...] = ()) -> Iterator[Run]:
+def runs(estate: Estate, injected: tuple[Injected, ...] = ()) -> Iterator[SimulatedRun]:
     """Yield all runs, in the order in which they begin. The same for the same arguments."""
     return _Simulation(estate, Course(injected)).run()
 
@@ -77,15 +77,15 @@ class _Simulation:
         self._written = [0] * len(estate.datasets)
         self._drifted_at = [0] * len(estate.datasets)
         self._waiting: dict[int, int] = {}
-        self._under_way: dict[tuple[int, int], Run] = {}
+        self._under_way: dict[tuple[int, int], SimulatedRun] = {}
 
-    def run(self) -> Iterator[Run]:
+    def run(self) -> Iterator[SimulatedRun]:
         for job in self._estate.jobs:
             self._push(next_slot(self._estate, job, self._begins - 1), "slot", job.number)
         for each in self._course.all:
             self._plan(each)
         # What is decided now may begin a little later, and what is decided next before it.
-        begun: list[tuple[int, int, int, Run]] = []
+        begun: list[tuple[int, int, int, SimulatedRun]] = []
         while self._heap and self._heap[0].at < self._ends:
             due = heapq.heappop(self._heap)
             while begun and begun[0][0] <= due.at:
@@ -116,18 +116,18 @@ class _Simulation:
         self._order += 1
         heapq.heappush(self._heap, _Due(at, self._order, what, job, at if slot is None else slot))
 
-    def _slot(self, due: _Due) -> Iterator[Run]:
+    def _slot(self, due: _Due) -> Iterator[SimulatedRun]:
         job = self._estate.jobs[due.job]
         if self._course.is_retired(job, due.at):
             return
         self._push(next_slot(self._estate, job, due.at), "slot", job.number)
         yield from self._held(due)
 
-    def _free_at(self, job: Job) -> int:
+    def _free_at(self, job: SimulatedJob) -> int:
         """Delay a nightly run until a backfill's end; skip hourly runs."""
         return self._busy_until[job.number] if job.cadence in {"daily", "weekday"} else 0
 
-    def _held(self, due: _Due) -> Iterator[Run]:
+    def _held(self, due: _Due) -> Iterator[SimulatedRun]:
         """Begin it, unless something still holds it back."""
         job = self._estate.jobs[due.job]
         held = max(self._course.postponed_to(job, due.at), self._free_at(job))
@@ -136,20 +136,20 @@ class _Simulation:
         else:
             yield from self._try(job, due.slot, due.at)
 
-    def _repair(self, due: _Due) -> Iterator[Run]:
+    def _repair(self, due: _Due) -> Iterator[SimulatedRun]:
         """Repeat the run after the fix, if a day was missed."""
         job = self._estate.jobs[due.job]
         if self._owes(job):
             yield from self._try(job, due.at, due.at)
 
-    def _owes(self, job: Job) -> bool:
+    def _owes(self, job: SimulatedJob) -> bool:
         written = min((self._written[each] for each in job.outputs), default=0)
         return job.cadence != "adhoc" and written < self._last_start[job.number]
 
-    def _backfill(self, due: _Due) -> Iterator[Run]:
+    def _backfill(self, due: _Due) -> Iterator[SimulatedRun]:
         yield from self._begin(self._estate.jobs[due.job], due.slot, due.at)
 
-    def _rerun(self, due: _Due) -> Iterator[Run]:
+    def _rerun(self, due: _Due) -> Iterator[SimulatedRun]:
         """Run the newest slot again as a person does who clears it; later while it still runs."""
         job = self._estate.jobs[due.job]
         is_under_way = job.number in self._waiting or self._busy_until[job.number] > due.at
@@ -158,20 +158,22 @@ class _Simulation:
         else:
             yield from self._begin(job, self._last_slot[job.number], due.at)
 
-    def _drop(self, due: _Due) -> Iterator[Run]:
+    def _drop(self, due: _Due) -> Iterator[SimulatedRun]:
         yield self._dropped(due, "own")
 
-    def _drop_other(self, due: _Due) -> Iterator[Run]:
+    def _drop_other(self, due: _Due) -> Iterator[SimulatedRun]:
         yield self._dropped(due, "other")
 
-    def _dropped(self, due: _Due, which: str) -> Run:
+    def _dropped(self, due: _Due, which: str) -> SimulatedRun:
         job = self._estate.jobs[due.job]
         self._counts[job.number] += 1
         circumstances = Circumstances("complete", True, ())
         number = self._counts[job.number]
-        return Run(job.number, number, due.at, due.at, due.at + SECOND_MICROS, circumstances, which)
+        return SimulatedRun(
+            job.number, number, due.at, due.at, due.at + SECOND_MICROS, circumstances, which
+        )
 
-    def _try(self, job: Job, slot: int, at: int) -> Iterator[Run]:
+    def _try(self, job: SimulatedJob, slot: int, at: int) -> Iterator[SimulatedRun]:
         if self._busy_until[job.number] > at:
             return
         if job.waits and not self._is_ready(job):
@@ -180,7 +182,7 @@ class _Simulation:
         self._waiting.pop(job.number, None)
         yield from self._begin(job, slot, at)
 
-    def _is_ready(self, job: Job) -> bool:
+    def _is_ready(self, job: SimulatedJob) -> bool:
         last = self._last_start[job.number]
         return all(self._written[each] > last for each in job.inputs if self._is_written(each))
 
@@ -188,7 +190,9 @@ class _Simulation:
         """Run a stream, which is always there."""
         return self._estate.datasets[dataset].cadence not in {"streaming", "adhoc"}
 
-    def _begin(self, job: Job, slot: int, at: int, attempt: int = 1) -> Iterator[Run]:
+    def _begin(
+        self, job: SimulatedJob, slot: int, at: int, attempt: int = 1
+    ) -> Iterator[SimulatedRun]:
         self._counts[job.number] += 1
         number = self._counts[job.number]
         circumstances = self._course.circumstances(job, at, number, self._drifted_at)
@@ -200,19 +204,19 @@ class _Simulation:
         if slot >= self._last_slot[job.number]:
             self._last_slot[job.number], self._last_start[job.number] = slot, at
         self._busy_until[job.number] = ended_at
-        run = Run(job.number, number, slot, at, ended_at, circumstances, attempt=attempt)
+        run = SimulatedRun(job.number, number, slot, at, ended_at, circumstances, attempt=attempt)
         self._under_way[job.number, number] = run
         self._push(ended_at, "end", job.number, number)
         yield run
 
-    def _lasts(self, job: Job, chance: random.Random) -> int:
+    def _lasts(self, job: SimulatedJob, chance: random.Random) -> int:
         seconds = job.usual_seconds * chance.lognormvariate(0, job.spread)
         if chance.random() < _STALLS:
             seconds *= 1 + chance.paretovariate(3)
         period = PERIODS.get(job.cadence, 86_400)
         return round(min(seconds, 0.45 * period) * SECOND_MICROS)
 
-    def _end(self, due: _Due) -> Iterator[Run]:
+    def _end(self, due: _Due) -> Iterator[SimulatedRun]:
         job, run = self._estate.jobs[due.job], self._under_way.pop((due.job, due.slot))
         if run.circumstances.fate == "retry":
             yield from self._begin(job, run.nominal_at, due.at + 3 * MINUTE, run.attempt + 1)
@@ -225,7 +229,7 @@ class _Simulation:
         for reader in self._woken(job):
             yield from self._try(reader, self._waiting[reader.number], due.at + _NOTICED)
 
-    def _woken(self, job: Job) -> list[Job]:
+    def _woken(self, job: SimulatedJob) -> list[SimulatedJob]:
         found = {
             reader.number: reader
             for dataset in job.outputs

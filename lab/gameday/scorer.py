@@ -7,21 +7,21 @@ Anything else that pages somebody is a false page.
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from lab.gameday.received import Message
+from lab.gameday.received import ReceivedMessage
 from lab.gameday.scores import FaultScore, NaiveScore, Score
-from lab.gameday.truth import INGESTION_KINDS, Fault, Name, Truth
+from lab.gameday.truth import INGESTION_KINDS, Fault, NamePattern, Truth
 from lineage.process.clock import SECOND_MICROS
 
 # Not imported from `lineage`: the scorer loads no part of the system that it judges.
 
 # What a link of a message leads to, as it was at an instant: every affected dataset.
-Resolver = Callable[[str, int], Iterable[Name]]
+Resolver = Callable[[str, int], Iterable[NamePattern]]
 
 
 def score(  # noqa: PLR0913 - what one run is judged by, by name
     truth: Truth,
-    messages: Sequence[Message],
-    naive: Sequence[Message],
+    messages: Sequence[ReceivedMessage],
+    naive: Sequence[ReceivedMessage],
     resolve: Resolver,
     *,
     wall_seconds: float = 0.0,
@@ -52,18 +52,18 @@ def score(  # noqa: PLR0913 - what one run is judged by, by name
     )
 
 
-def false_pages(truth: Truth, messages: Iterable[Message]) -> list[Message]:
+def false_pages(truth: Truth, messages: Iterable[ReceivedMessage]) -> list[ReceivedMessage]:
     """Return the pages that match no fault, or name its wrong root."""
     return [each for each in _strays(truth, messages) if each.what == "page"]
 
 
-def false_tickets(truth: Truth, messages: Iterable[Message]) -> list[Message]:
+def false_tickets(truth: Truth, messages: Iterable[ReceivedMessage]) -> list[ReceivedMessage]:
     """Return the tickets that match no fault; never reported datasets may have one at any time."""
     strays = (each for each in _strays(truth, messages) if each.what == "ticket")
     return [each for each in strays if not is_among(each.root, truth.standing)]
 
 
-def first_message_at(fault: Fault, messages: Iterable[Message]) -> int | None:
+def first_message_at(fault: Fault, messages: Iterable[ReceivedMessage]) -> int | None:
     """Return when the first page or ticket that names a cause of the fault was sent, µs."""
     right = (
         each for each in messages if each.what in {"page", "ticket"} and _is_right(each, fault)
@@ -91,31 +91,31 @@ def unknown_seconds(truth: Truth, spells: Iterable[tuple[int, int]]) -> float:
     return total / SECOND_MICROS
 
 
-def _is_judged(truth: Truth, each: Message) -> bool:
+def _is_judged(truth: Truth, each: ReceivedMessage) -> bool:
     return each.at >= truth.judged_from
 
 
-def _strays(truth: Truth, messages: Iterable[Message]) -> list[Message]:
+def _strays(truth: Truth, messages: Iterable[ReceivedMessage]) -> list[ReceivedMessage]:
     messages = (each for each in messages if _is_judged(truth, each))
     return [each for each in messages if not any(_is_right(each, fault) for fault in truth.faults)]
 
 
-def _is_right(each: Message, fault: Fault) -> bool:
+def _is_right(each: ReceivedMessage, fault: Fault) -> bool:
     """Return whether the message names a cause in time; no page is right for a silent fault."""
     is_meant = fault.expect != "silence"
     return is_meant and _is_within(each, fault) and is_among(each.root, fault.causes)
 
 
-def _is_within(each: Message, fault: Fault) -> bool:
+def _is_within(each: ReceivedMessage, fault: Fault) -> bool:
     return fault.starts_at <= each.at <= fault.over_at
 
 
-def is_among(root: Name, names: Iterable[Name]) -> bool:
+def is_among(root: NamePattern, names: Iterable[NamePattern]) -> bool:
     """Return whether a message's root is one of these."""
     return any(_is(root, name) for name in names)
 
 
-def _is(root: Name, name: Name) -> bool:
+def _is(root: NamePattern, name: NamePattern) -> bool:
     """Match a name; a job's may be followed by Spark's plan."""
     if name.namespace not in {"", root.namespace}:
         return False
@@ -123,7 +123,7 @@ def _is(root: Name, name: Name) -> bool:
 
 
 def _judged(
-    truth: Truth, fault: Fault, messages: Sequence[Message], resolve: Resolver
+    truth: Truth, fault: Fault, messages: Sequence[ReceivedMessage], resolve: Resolver
 ) -> FaultScore:
     within = [
         each for each in messages if each.what in {"page", "ticket"} and _is_within(each, fault)
@@ -151,12 +151,12 @@ def _judged(
     )
 
 
-def _owner(each: Message) -> str:
+def _owner(each: ReceivedMessage) -> str:
     """Return the owner that got it: the service that paged, else the owner in the message."""
     return each.to.rsplit("/", 1)[-1] if each.by == "pagerduty" else each.owner
 
 
-def _is_root_right(truth: Truth, fault: Fault, within: Sequence[Message]) -> bool:
+def _is_root_right(truth: Truth, fault: Fault, within: Sequence[ReceivedMessage]) -> bool:
     """Return whether the first message about the fault, under any root, named its cause."""
     others = [each for each in truth.faults if each is not fault and each.expect != "silence"]
     about = (*fault.causes, *fault.impact, *fault.behind)
@@ -169,7 +169,7 @@ def _is_root_right(truth: Truth, fault: Fault, within: Sequence[Message]) -> boo
 
 
 def _resolved(
-    fault: Fault, counted: Sequence[Message], messages: Sequence[Message]
+    fault: Fault, counted: Sequence[ReceivedMessage], messages: Sequence[ReceivedMessage]
 ) -> float | None:
     """Return when the last of its incidents was resolved; None while one is not."""
     ends = []
@@ -183,7 +183,9 @@ def _resolved(
     return (max(ends) - fault.ends_at) / SECOND_MICROS
 
 
-def _lists(fault: Fault, first: Message, messages: Sequence[Message]) -> list[Message]:
+def _lists(
+    fault: Fault, first: ReceivedMessage, messages: Sequence[ReceivedMessage]
+) -> list[ReceivedMessage]:
     """Return the messages that must list the impact: the first, or all of a spread fault."""
     if not fault.is_spread:
         return [first]
@@ -192,7 +194,9 @@ def _lists(fault: Fault, first: Message, messages: Sequence[Message]) -> list[Me
     ]
 
 
-def _impact(fault: Fault, messages: Iterable[Message], resolve: Resolver) -> tuple[float, float]:
+def _impact(
+    fault: Fault, messages: Iterable[ReceivedMessage], resolve: Resolver
+) -> tuple[float, float]:
     """Score the union of their lists. The causes' own datasets count neither way."""
     listed = {
         name for each in messages if each.full_list for name in resolve(each.full_list, each.at)
@@ -204,7 +208,7 @@ def _impact(fault: Fault, messages: Iterable[Message], resolve: Resolver) -> tup
     return precision, both / len(true) if true else 1.0
 
 
-def _naive(truth: Truth, alerts: Sequence[Message]) -> NaiveScore:
+def _naive(truth: Truth, alerts: Sequence[ReceivedMessage]) -> NaiveScore:
     judged = [each for each in alerts if _is_judged(truth, each)]
     messages = sorted(judged, key=lambda each: each.at)
     meant = [fault for fault in truth.faults if fault.expect != "silence"]
@@ -223,7 +227,7 @@ def _naive(truth: Truth, alerts: Sequence[Message]) -> NaiveScore:
     )
 
 
-def _is_about(each: Message, fault: Fault) -> bool:
+def _is_about(each: ReceivedMessage, fault: Fault) -> bool:
     return _is_within(each, fault) and is_among(each.root, (*fault.causes, *fault.impact))
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from lab.gameday.model import DAY, MINUTE, Cadence, Estate, Job
+from lab.gameday.model import DAY, MINUTE, Cadence, Estate, SimulatedJob
 from lineage.process.clock import SECOND_MICROS
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -31,7 +31,7 @@ def begins_at(estate: Estate) -> int:
     return micros(datetime.combine(estate.first_day, time(), UTC))
 
 
-def next_slot(estate: Estate, job: Job, after: int) -> int:
+def next_slot(estate: Estate, job: SimulatedJob, after: int) -> int:
     """Return the first slot of the job behind that instant, µs UTC."""
     begins = begins_at(estate)
     if (period := PERIODS.get(job.cadence)) is not None:
@@ -43,7 +43,7 @@ def next_slot(estate: Estate, job: Job, after: int) -> int:
     return _next_working_slot(estate, job, after)
 
 
-def _next_working_slot(estate: Estate, job: Job, after: int) -> int:
+def _next_working_slot(estate: Estate, job: SimulatedJob, after: int) -> int:
     region = estate.teams[job.team].region
     day = (EPOCH + timedelta(microseconds=after)).astimezone(ZoneInfo(region.zone)).date()
     while True:

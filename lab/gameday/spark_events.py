@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from lab.gameday.forms import Form, Forms
-from lab.gameday.model import Estate, Full, Job, other_name
-from lab.gameday.posting import Event, Stamp
-from lab.gameday.runs import Run
+from lab.gameday.model import Estate, Full, SimulatedJob, other_name
+from lab.gameday.posting import Event, RunStamp
+from lab.gameday.runs import SimulatedRun
 from lineage.process.clock import SECOND_MICROS
 
 _INFERRED: Final = 0.3
@@ -43,12 +43,12 @@ _APPLICATION: Final = _Content("", kind="APPLICATION")
 class SparkEvents:
     """Events of one run of a Spark job: an application, or a query of a long one."""
 
-    def __init__(self, estate: Estate, forms: Forms, run: Run) -> None:
+    def __init__(self, estate: Estate, forms: Forms, run: SimulatedRun) -> None:
         """Prepare the events of one run."""
         self._estate = estate
         self._run = run
-        self._job: Job = estate.jobs[run.job]
-        self._stamp = Stamp(estate, forms, run)
+        self._job: SimulatedJob = estate.jobs[run.job]
+        self._stamp = RunStamp(estate, forms, run)
         self._chance = self._stamp.chance
         self._cold = round(self._chance.uniform(*_COLD_SECONDS) * SECOND_MICROS)
         self._inputs = tuple(estate.datasets[each].full_name for each in run.circumstances.inputs)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from lab.gameday.forms import Forms
-from lab.gameday.model import Estate, Full, Job, other_name
-from lab.gameday.posting import Event, Stamp
-from lab.gameday.runs import Run
+from lab.gameday.model import Estate, Full, SimulatedJob, other_name
+from lab.gameday.posting import Event, RunStamp
+from lab.gameday.runs import SimulatedRun
 from lab.gameday.task_forms import TaskForm
 from lineage.process.clock import SECOND_MICROS
 
@@ -21,12 +21,12 @@ _FIRST_TRY: Final = 0.4  # share of a run's time that its first try takes, where
 class TaskEvents:
     """Events of one run of a DAG or of dbt."""
 
-    def __init__(self, estate: Estate, forms: Forms, run: Run) -> None:
+    def __init__(self, estate: Estate, forms: Forms, run: SimulatedRun) -> None:
         """Prepare the events of one run."""
         self._estate = estate
         self._run = run
-        self._job: Job = estate.jobs[run.job]
-        self._stamp = Stamp(estate, forms, run)
+        self._job: SimulatedJob = estate.jobs[run.job]
+        self._stamp = RunStamp(estate, forms, run)
         self._client: Literal["airflow", "dbt"] = "dbt" if self._job.client == "dbt" else "airflow"
 
     def events(self) -> Iterator[Event]:

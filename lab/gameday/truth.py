@@ -31,7 +31,7 @@ INGESTION_KINDS: tuple[Kind, ...] = ("collector_outage",)
 Expect = Literal["page", "ticket", "silence"]
 
 
-class Name(msgspec.Struct, frozen=True, order=True):
+class NamePattern(msgspec.Struct, frozen=True, order=True):
     """Name of a job or a dataset. A namespace that is empty is any; `*` in a name is any text."""
 
     namespace: str
@@ -58,10 +58,10 @@ class Fault(msgspec.Struct, frozen=True):
 
     kind: Kind
     expect: Expect
-    causes: tuple[Name, ...]
+    causes: tuple[NamePattern, ...]
     owners: tuple[str, ...]
-    impact: tuple[Name, ...]
-    behind: tuple[Name, ...]
+    impact: tuple[NamePattern, ...]
+    behind: tuple[NamePattern, ...]
     starts_at: int
     ends_at: int
     over_at: int
@@ -84,4 +84,4 @@ class Truth(msgspec.Struct, frozen=True):
     judged_from: int
     ends_at: int
     faults: tuple[Fault, ...]
-    standing: tuple[Name, ...] = ()
+    standing: tuple[NamePattern, ...] = ()

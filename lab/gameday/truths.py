@@ -5,13 +5,13 @@ from datetime import timedelta
 from typing import Final
 
 from lab.gameday.injected import Injected
-from lab.gameday.model import DAY, HOUR, Estate, Job, other_name
+from lab.gameday.model import DAY, HOUR, Estate, SimulatedJob, other_name
 from lab.gameday.policy import PLATFORM, name_of
 from lab.gameday.slots import EPOCH
-from lab.gameday.truth import SILENT_KINDS, Expect, Fault, Name
+from lab.gameday.truth import SILENT_KINDS, Expect, Fault, NamePattern
 from lineage.policy.model import Suppression
 
-COLLECTOR: Final = Name("", "*collector*")
+COLLECTOR: Final = NamePattern("", "*collector*")
 REST: Final = 8 * HOUR  # downstream of a fixed job catches up within a morning
 
 
@@ -41,7 +41,7 @@ def truth_of(estate: Estate, each: Injected) -> Fault:
         expect=_expected(estate, each, own | impact),
         causes=tuple(_names_of(estate, each, jobs, own)),
         owners=_owners(estate, each, jobs),
-        impact=tuple(sorted(Name(*estate.datasets[number].full_name) for number in impact)),
+        impact=tuple(sorted(NamePattern(*estate.datasets[number].full_name) for number in impact)),
         behind=tuple(sorted(_jobs_of(estate, impact))),
         starts_at=each.starts_at,
         ends_at=each.ends_at,
@@ -51,18 +51,18 @@ def truth_of(estate: Estate, each: Injected) -> Fault:
     )
 
 
-def _jobs_of(estate: Estate, datasets: Iterable[int]) -> set[Name]:
+def _jobs_of(estate: Estate, datasets: Iterable[int]) -> set[NamePattern]:
     jobs = (estate.writer_of[number] for number in datasets)
     return {name for job in jobs for name in _names_of_job(estate, job)}
 
 
-def _names_of_job(estate: Estate, job: Job) -> Iterable[Name]:
+def _names_of_job(estate: Estate, job: SimulatedJob) -> Iterable[NamePattern]:
     """Yield the names of the job and of the job that starts it."""
     for name in dict.fromkeys((job.root_name, *estate.names_of(job))):
-        yield Name(estate.namespace_of(job), name)
+        yield NamePattern(estate.namespace_of(job), name)
 
 
-def _rest_of(each: Injected, jobs: Iterable[Job]) -> int:
+def _rest_of(each: Injected, jobs: Iterable[SimulatedJob]) -> int:
     """Return the remaining time; one run longer where only the next run's events show it."""
     is_shown_next = each.kind in {"silent_listener", "provenance_leak", "collector_outage"}
     is_daily = is_outage(each) or any(job.cadence in {"daily", "weekday"} for job in jobs)
@@ -78,35 +78,35 @@ def _expected(estate: Estate, each: Injected, affected: frozenset[int]) -> Expec
 
 
 def _names_of(
-    estate: Estate, each: Injected, jobs: Iterable[Job], own: frozenset[int]
-) -> Iterable[Name]:
+    estate: Estate, each: Injected, jobs: Iterable[SimulatedJob], own: frozenset[int]
+) -> Iterable[NamePattern]:
     if is_outage(each):
         yield COLLECTOR
     if each.kind == "spark_upgrade":
-        yield Name("", f"*{each.variant}*")
+        yield NamePattern("", f"*{each.variant}*")
     for job in jobs:
         yield from _names_of_job(estate, job)
     for number in sorted(own):
         name = estate.datasets[number].full_name
-        yield Name(*name)
+        yield NamePattern(*name)
         if each.kind == "renamed_dataset":
-            yield Name(*other_name(name))
+            yield NamePattern(*other_name(name))
 
 
-def _owners(estate: Estate, each: Injected, jobs: Iterable[Job]) -> tuple[str, ...]:
+def _owners(estate: Estate, each: Injected, jobs: Iterable[SimulatedJob]) -> tuple[str, ...]:
     """Return the owners: the platform for an outage or upgrade, and each team that it broke."""
     teams = [estate.namespace_of(job) for job in jobs]
     is_shared = is_outage(each) or each.kind == "spark_upgrade"
     return tuple(dict.fromkeys([PLATFORM, *teams] if is_shared else teams))
 
 
-def standing(estate: Estate) -> Iterable[Name]:
+def standing(estate: Estate) -> Iterable[NamePattern]:
     """Yield unreported datasets, and the jobs that should report them."""
     for job in estate.jobs:
         if job.reporting != "listener":
-            yield Name(estate.namespace_of(job), job.name)
-            yield Name("default", job.name)
-            yield from (Name(*estate.datasets[each].full_name) for each in job.outputs)
+            yield NamePattern(estate.namespace_of(job), job.name)
+            yield NamePattern("default", job.name)
+            yield from (NamePattern(*estate.datasets[each].full_name) for each in job.outputs)
 
 
 def windows(estate: Estate, injected: Iterable[Injected]) -> Iterable[Suppression]:

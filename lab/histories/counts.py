@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lab.histories import folder
-from lab.histories.folder import SCHEDULED, History
+from lab.histories.folder import SCHEDULED, WriteHistory
 from lab.histories.rivals import usual_gaps
 from lab.histories.walk import NEVER
 from lineage.process.clock import SECOND_MICROS
@@ -61,7 +61,7 @@ class AlarmFigures(msgspec.Struct, frozen=True):
     changes: str
 
 
-def judge_gaps(histories: Sequence[History], due: Sequence[Micros]) -> JudgedWrites:
+def judge_gaps(histories: Sequence[WriteHistory], due: Sequence[Micros]) -> JudgedWrites:
     """Gather the gaps of all histories, in their order."""
     sizes = [history.written_at.size - 1 for history in histories]
     return JudgedWrites(

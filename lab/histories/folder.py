@@ -26,7 +26,7 @@ class InvalidHistoriesError(ValueError):
     """Folder of histories lacks a file, or a file has another format."""
 
 
-class History(msgspec.Struct, frozen=True):
+class WriteHistory(msgspec.Struct, frozen=True):
     """Writes of one dataset, with the label and class of each gap between them.
 
     Attributes:
@@ -48,7 +48,7 @@ class _Label(msgspec.Struct, frozen=True):
     cadence: str
 
 
-def read_histories(folder: Path) -> list[History]:
+def read_histories(folder: Path) -> list[WriteHistory]:
     """Read the histories that a folder's index names.
 
     Raises:
@@ -69,14 +69,14 @@ def _rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-def _history(folder: Path, row: dict[str, str], labels: dict[str, list[_Label]]) -> History:
+def _history(folder: Path, row: dict[str, str], labels: dict[str, list[_Label]]) -> WriteHistory:
     # Labels name a series, which is the file without the last `.csv`; some files have one only.
     series = row["file"].removesuffix(".csv")
     path = folder / (row["file"] if (folder / row["file"]).exists() else series)
     at = np.unique(np.loadtxt(path, dtype=np.int64, ndmin=1))
     own = sorted(labels.get(series, []), key=lambda label: label.start)
     by_start = {label.start: label.label for label in own}
-    return History(
+    return WriteHistory(
         name=series,
         repository=row["repository"],
         written_at=at * SECOND_MICROS,

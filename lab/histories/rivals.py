@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lab.histories.folder import History
+from lab.histories.folder import WriteHistory
 from lab.histories.walk import NEVER
 from lineage.process.clock import DAY_MICROS
 from slis.cadence.working_week import Floats, Micros
@@ -13,7 +13,7 @@ MEDIANS = 3.0
 _MEMORY = 60 * DAY_MICROS
 
 
-def usual_gaps(history: History) -> Floats:
+def usual_gaps(history: WriteHistory) -> Floats:
     """Return the median gap of the 60 days before each gap, in microseconds; NaN without any."""
     at = history.written_at
     gaps = np.diff(at)
@@ -25,14 +25,14 @@ def usual_gaps(history: History) -> Floats:
     return np.array(medians)
 
 
-def by_median(history: History, medians: float = MEDIANS) -> Micros:
+def by_median(history: WriteHistory, medians: float = MEDIANS) -> Micros:
     """Return when each gap is longer than so many median gaps of the 60 days before it."""
     limit = medians * usual_gaps(history)
     due = history.written_at[:-1] + np.nan_to_num(limit).astype(np.int64)
     return np.where(np.isnan(limit), NEVER, due)
 
 
-def by_day(history: History, sensitivity: float = SENSITIVITY) -> Micros:
+def by_day(history: WriteHistory, sensitivity: float = SENSITIVITY) -> Micros:
     """Return the end of the first day whose largest gap is an anomaly, of each gap open then."""
     at = history.written_at
     scores = _scores(at)

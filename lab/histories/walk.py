@@ -8,7 +8,7 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lab.histories.folder import History
+from lab.histories.folder import WriteHistory
 from lineage.process.clock import DAY_MICROS, from_micros
 from slis.cadence import cadence, cadence_limits, known_writes
 from slis.cadence.working_time import WorkingTime
@@ -24,7 +24,7 @@ _OFTEN, _FAST_RELEARN = 8, DAY_MICROS // 4
 _POOL_EVERY = 28 * DAY_MICROS
 
 
-def learned_deadlines(spark: SparkSession, histories: Sequence[History]) -> list[Micros]:
+def learned_deadlines(spark: SparkSession, histories: Sequence[WriteHistory]) -> list[Micros]:
     """Return when each gap of each history is late; `NEVER` where there was no limit."""
     due = [np.full(history.written_at.size - 1, NEVER) for history in histories]
     for row in _learned(spark, histories):
@@ -40,7 +40,7 @@ def learned_deadlines(spark: SparkSession, histories: Sequence[History]) -> list
     return due
 
 
-def _learned(spark: SparkSession, histories: Sequence[History]) -> Iterator[Any]:
+def _learned(spark: SparkSession, histories: Sequence[WriteHistory]) -> Iterator[Any]:
     """Yield profiles with limits, each with the time of its dataset's next one."""
     profiles = _profiles(spark, histories).persist()
     try:
@@ -58,7 +58,7 @@ def _learned(spark: SparkSession, histories: Sequence[History]) -> Iterator[Any]
     yield from rows[rows.limit.notna() & cadence_limits.has_limit(rows)].itertuples()
 
 
-def _profiles(spark: SparkSession, histories: Sequence[History]) -> DataFrame:
+def _profiles(spark: SparkSession, histories: Sequence[WriteHistory]) -> DataFrame:
     first = min(int(history.written_at[0]) for history in histories)
     last = max(int(history.written_at[-1]) for history in histories)
     return cadence.profiles_after_writes(
@@ -70,7 +70,7 @@ def _profiles(spark: SparkSession, histories: Sequence[History]) -> DataFrame:
     )
 
 
-def _writes(spark: SparkSession, histories: Sequence[History]) -> DataFrame:
+def _writes(spark: SparkSession, histories: Sequence[WriteHistory]) -> DataFrame:
     """Return `WRITES` of the histories; a dataset's key is its place."""
     keys = [np.full(one.written_at.size, key) for key, one in enumerate(histories)]
     at = np.concatenate([one.written_at for one in histories])

@@ -112,7 +112,7 @@ _CANONICAL = text("SELECT dataset_key, canonical_key FROM dataset")
 _decode = msgspec.json.Decoder(_Event).decode
 
 
-class Slab(msgspec.Struct, frozen=True):
+class SlabRange(msgspec.Struct, frozen=True):
     """Range of time of a slab, µs. It is merged at its end, which no other slab has."""
 
     starts_at: int
@@ -146,7 +146,7 @@ class Arrivals:
                 wrote = received_at, time, keys
                 self.of_write.setdefault((root, time // _HOUR), []).append(wrote)
 
-    def runs(self, connection: Connection, query: str, slab: Slab) -> list[dict[str, Any]]:
+    def runs(self, connection: Connection, query: str, slab: SlabRange) -> list[dict[str, Any]]:
         """Return rows of runs that events of the slab reported; see `MAY_BE_REPORTED`."""
         given = {"landed_at": slab.ends_at, "since": slab.starts_at - _SINCE}
         found = connection.execute(text(query), given).mappings()
@@ -164,7 +164,7 @@ def stood(engine: Engine, at: int) -> pa.Table:
     return _table(_stood_row(row, at) for row in rows)
 
 
-def collect_arrivals(engine: Engine, slab: Slab, arrivals: Arrivals) -> pa.Table:
+def collect_arrivals(engine: Engine, slab: SlabRange, arrivals: Arrivals) -> pa.Table:
     """`ACTIVITY` of a slab that was merged.
 
     Args:

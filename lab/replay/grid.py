@@ -18,7 +18,7 @@ from slis.evaluation.datasets_judged import datasets_judged
 from slis.evaluation.facts_as_of import facts_as_of
 from slis.evaluation.reasons import reasons
 from slis.evaluation.sli_schemas import INSTANTS
-from slis.evaluation.wording import near_key
+from slis.evaluation.wording import near_key_column
 
 MINUTE: Final = 60_000_000  # µs; coarser grids would miss what a hold of 30 s separates
 CHANGES: Final = """
@@ -28,7 +28,7 @@ CHANGES: Final = """
 """What a dataset is from an instant on, by one SLI; until its next change, whatever the slab."""
 
 
-class Given(msgspec.Struct, frozen=True):
+class SlabFrames(msgspec.Struct, frozen=True):
     """Frames of `sli_schemas` that a slab is judged by.
 
     Attributes:
@@ -54,7 +54,7 @@ def instants(spark: SparkSession, starts_at: int, ends_at: int) -> DataFrame:
     return spark.createDataFrame(rows, INSTANTS)
 
 
-def changes(given: Given, grid: DataFrame) -> pa.Table:
+def changes(given: SlabFrames, grid: DataFrame) -> pa.Table:
     """Return `CHANGES` within a slab; its first instant has every state of datasets ever not good.
 
     Of a dataset that is well throughout, the first instant at which it is good: lineage that was
@@ -71,7 +71,7 @@ def changes(given: Given, grid: DataFrame) -> pa.Table:
     return asked.unionByName(well).toArrow()
 
 
-def _judged(given: Given, datasets: DataFrame, grid: DataFrame) -> DataFrame:
+def _judged(given: SlabFrames, datasets: DataFrame, grid: DataFrame) -> DataFrame:
     """Pauses are folded over where they can matter alone: that stage is not compiled.
 
     They can for who has a plan, and a limit that is declared or a stream's: a learned one has them
@@ -94,7 +94,7 @@ def _judged(given: Given, datasets: DataFrame, grid: DataFrame) -> DataFrame:
     )
 
 
-def _with_inputs(keys: DataFrame, given: Given) -> DataFrame:
+def _with_inputs(keys: DataFrame, given: SlabFrames) -> DataFrame:
     """Return these datasets, and what streams among them read: this decides which are idle."""
     into = given.into_streams.join(
         F.broadcast(keys.withColumnRenamed("dataset_key", "downstream_key")), "downstream_key"
@@ -103,7 +103,7 @@ def _with_inputs(keys: DataFrame, given: Given) -> DataFrame:
 
 
 def _judged_with(
-    given: Given, datasets: DataFrame, grid: DataFrame, pauses: DataFrame | None
+    given: SlabFrames, datasets: DataFrame, grid: DataFrame, pauses: DataFrame | None
 ) -> DataFrame:
     keys = F.broadcast(datasets.select("dataset_key"))
     activity = given.activity.join(keys, "dataset_key", "left_semi")
@@ -120,17 +120,17 @@ def _swept(judged: DataFrame) -> DataFrame:
     )
 
 
-def _with_near(given: Given, not_good: DataFrame) -> DataFrame:
+def _with_near(given: SlabFrames, not_good: DataFrame) -> DataFrame:
     """Return datasets that are not good, those with similar names, and those their streams read."""
     datasets = given.datasets
-    named = datasets.withColumn("near", near_key(F.col("name")))
+    named = datasets.withColumn("near", near_key_column(F.col("name")))
     asked = named.join(F.broadcast(not_good), "dataset_key").select("near").distinct()
     like = named.join(F.broadcast(asked), "near", "left_semi").select("dataset_key")
     chosen = _with_inputs(like.union(not_good).distinct(), given)
     return datasets.join(F.broadcast(chosen), "dataset_key", "left_semi")
 
 
-def _asked(given: Given, datasets: DataFrame, grid: DataFrame) -> DataFrame:
+def _asked(given: SlabFrames, datasets: DataFrame, grid: DataFrame) -> DataFrame:
     judged = _judged(given, datasets, grid).localCheckpoint()
     explained = reasons(judged, given.expected)
     before = F.lag(F.struct("state", "reason")).over(

@@ -10,21 +10,21 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Connection, Engine, text
 
 from lab.replay import grid
-from lab.replay.arrivals import MAY_BE_REPORTED, Arrivals, Slab, collect_arrivals, stood
+from lab.replay.arrivals import MAY_BE_REPORTED, Arrivals, SlabRange, collect_arrivals, stood
 from lineage.policy import Policy
 from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import from_micros, to_micros
 from slis.cadence.learning import learn
 from slis.evaluation import catalog_frames, dataset_policies
-from slis.evaluation.input import EvaluationInput, Position
+from slis.evaluation.input import EvaluationInput, EvaluationRange
 from slis.evaluation.policy_names import renew_names
 from slis.evaluation.retirement import retire_unused
 from slis.evaluation.sli_schemas import ACTIVITY, EDGES
 from slis.indicators.quality.evaluate import defects_found
-from slis.settings import Place, Settings
+from slis.settings import PipelineSettings, SharedPaths
 from slis.stream.gaps import copy_gaps
-from slis.stream.landing import Landing
-from slis.stream.source import Bounds
+from slis.stream.landing import BatchLanding
+from slis.stream.source import BatchLimits
 
 MAX_ROWS: Final = 50_000  # events a batch
 _DAY, _AHEAD = timedelta(days=1), timedelta(days=15)
@@ -74,7 +74,9 @@ class _Laps:
 class Replay:
     """Catalog of its own, and a clock that stands at the end of the current slab."""
 
-    def __init__(self, spark: SparkSession, engine: Engine, place: Place, policy: Policy) -> None:
+    def __init__(
+        self, spark: SparkSession, engine: Engine, place: SharedPaths, policy: Policy
+    ) -> None:
         self._spark = spark
         self._engine = engine
         self._place = place
@@ -103,7 +105,7 @@ class Replay:
         dataset_policies.renew(self._engine, self._policy)
         copy_gaps(self._place.spool, self._engine, ends_at)
         laps.end("renewed")
-        slab = Slab(starts_at, ends_at)
+        slab = SlabRange(starts_at, ends_at)
         fresh = collect_arrivals(self._engine, slab, arrivals)
         known = pa.concat_tables([before, fresh])
         found = _no_changes() if teaches_only else self._changes(known, starts_at, ends_at)
@@ -115,7 +117,7 @@ class Replay:
         laps.end("kept")
         return JudgedRows(ordered, fresh, tables, laps.seconds)
 
-    def _tables(self, slab: Slab, arrivals: Arrivals) -> dict[str, pa.Table]:
+    def _tables(self, slab: SlabRange, arrivals: Arrivals) -> dict[str, pa.Table]:
         with self._engine.connect() as connection:
             rows = {name: _rows(connection, f"SELECT * FROM {name}") for name in STANDING}  # noqa: S608 - names of ours
             rows["run"] = [
@@ -132,10 +134,10 @@ class Replay:
         self._now = from_micros(ends_at)
         if not self._place.spool.exists():
             return
-        landing = Landing(
+        landing = BatchLanding(
             self._engine,
             self._place,
-            bounds=Bounds(MAX_ROWS, Settings().max_bytes),
+            bounds=BatchLimits(MAX_ROWS, PipelineSettings().max_bytes),
             clock=lambda: self._now,
             policy=lambda: self._policy,
         )
@@ -143,10 +145,10 @@ class Replay:
 
     def _changes(self, activity: pa.Table, starts_at: int, ends_at: int) -> pa.Table:
         now = from_micros(ends_at)
-        at = Position(now, from_micros(starts_at), 0, 0)
+        at = EvaluationRange(now, from_micros(starts_at), 0, 0)
         given = EvaluationInput(self._spark, self._engine, at, self._policy)
         minutes = grid.instants(self._spark, starts_at, ends_at)
-        frames = grid.Given(
+        frames = grid.SlabFrames(
             activity=self._spark.createDataFrame(activity, ACTIVITY),
             datasets=given.datasets(),
             into_streams=given.edges_into_streams(),
@@ -160,7 +162,7 @@ class Replay:
         self._spark.catalog.clearCache()
         return pa.concat_tables([judged, *(each.cast(judged.schema) for each in content)])
 
-    def _of_content(self, at: Position, minutes: DataFrame) -> list[pa.Table]:
+    def _of_content(self, at: EvaluationRange, minutes: DataFrame) -> list[pa.Table]:
         """Return the first instant of each defect, and the first without it."""
         found = defects_found(self._spark, self._engine, self._policy, at, minutes)
         last = to_micros(at.as_of) - grid.MINUTE

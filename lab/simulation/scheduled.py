@@ -45,7 +45,7 @@ class Outages(msgspec.Struct, frozen=True):
     span_days: float = (DAYS - 40) / 3
 
 
-class Plan(msgspec.Struct, frozen=True):
+class SchedulePlan(msgspec.Struct, frozen=True):
     """Settings of a class's schedulers: a slot each cycle, until the cadence changes."""
 
     name: str
@@ -69,20 +69,20 @@ class Slots(msgspec.Struct, frozen=True):
 
 def daily(chance: np.random.Generator, count: int) -> Simulated:
     """Simulate daily jobs, each at a time of its own, that take minutes to hours."""
-    plan = Plan("daily", DAY_SECONDS, delays_of(chance, count, 40 * MINUTE, DAY_SECONDS))
+    plan = SchedulePlan("daily", DAY_SECONDS, delays_of(chance, count, 40 * MINUTE, DAY_SECONDS))
     return simulate_schedules(chance, plan)
 
 
 def weekday(chance: np.random.Generator, count: int) -> Simulated:
     """Monday to Friday, holidays excepted."""
     delays = delays_of(chance, count, 40 * MINUTE, DAY_SECONDS)
-    plan = Plan("weekday", DAY_SECONDS, delays, is_weekday=True)
+    plan = SchedulePlan("weekday", DAY_SECONDS, delays, is_weekday=True)
     return simulate_schedules(chance, plan)
 
 
 def hourly(chance: np.random.Generator, count: int) -> Simulated:
     """Simulate hourly jobs."""
-    plan = Plan("hourly", 3_600.0, delays_of(chance, count, 3 * MINUTE, 3_600.0))
+    plan = SchedulePlan("hourly", 3_600.0, delays_of(chance, count, 3 * MINUTE, 3_600.0))
     return simulate_schedules(chance, plan)
 
 
@@ -106,7 +106,7 @@ def delays_of(chance: np.random.Generator, count: int, usual: float, cycle: floa
     )
 
 
-def simulate_schedules(chance: np.random.Generator, plan: Plan) -> Simulated:
+def simulate_schedules(chance: np.random.Generator, plan: SchedulePlan) -> Simulated:
     """Slots half a cycle apart: each dataset uses every second, and some, later, each or a fourth.
 
     One in ten changes: its cadence is then twice or half as long.
@@ -134,14 +134,14 @@ def simulate_schedules(chance: np.random.Generator, plan: Plan) -> Simulated:
     return _judged(chance, plan, Slots(flatten(present), planned, at, every[present]))
 
 
-def _instants(wall: Floats, plan: Plan) -> Micros:
+def _instants(wall: Floats, plan: SchedulePlan) -> Micros:
     """Return slots: a daily job follows the wall clock; an hourly one runs each hour."""
     if plan.cycle_seconds >= DAY_SECONDS:
         return instants(wall)
     return instants(np.zeros(1)) + np.round(wall * 1e6).astype(np.int64)
 
 
-def _judged(chance: np.random.Generator, plan: Plan, slots: Slots) -> Simulated:
+def _judged(chance: np.random.Generator, plan: SchedulePlan, slots: Slots) -> Simulated:
     """Add outages, and when the oracle calls each gap late: the next slot and its delay's tail."""
     begin, end = outages(chance, plan.delays.usual.size, plan.cycle_seconds, plan.outages)
     due = np.append(slots.planned[1:], 0)
@@ -161,7 +161,7 @@ def _judged(chance: np.random.Generator, plan: Plan, slots: Slots) -> Simulated:
     return Simulated(plan.name, rows, times, gaps, has_calendar=plan.is_weekday)
 
 
-def _tails(plan: Plan, slots: Slots) -> Floats:
+def _tails(plan: SchedulePlan, slots: Slots) -> Floats:
     """Return the delay of each slot's write that 1,000 weeks exceed once, in seconds."""
     usual = WEEK_SECONDS / plan.cycle_seconds * (_WEEKEND / 7 if plan.is_weekday else 1)
     tails = np.zeros(slots.dataset.size)

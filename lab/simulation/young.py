@@ -8,7 +8,7 @@ have had a failure that was fixed before long: one late write, of the few that a
 import numpy as np
 
 from lab.simulation.gaps import FIXED, SILENCE, Gaps, Simulated
-from lab.simulation.scheduled import MINUTE, Outages, Plan, delays_of, simulate_schedules
+from lab.simulation.scheduled import MINUTE, Outages, SchedulePlan, delays_of, simulate_schedules
 from lab.simulation.wall_clock import DAY_SECONDS, Micros, day_of
 from lineage.process.clock import to_micros
 
@@ -28,7 +28,9 @@ def young(chance: np.random.Generator, count: int) -> Simulated:
     parts = []
     for size, (cycle, usual) in zip(_thirds(count), _CYCLES, strict=True):
         delays = delays_of(chance, size, usual, cycle)
-        simulated = simulate_schedules(chance, Plan("young", cycle, delays, outages=_OUTAGES))
+        simulated = simulate_schedules(
+            chance, SchedulePlan("young", cycle, delays, outages=_OUTAGES)
+        )
         parts.append(_with_failures(chance, simulated, cycle))
     return _joined(parts, _thirds(count))
 

@@ -24,7 +24,7 @@ PAUSED_SECONDS: Final = 10
 _STATE: Final = (lease.c.holder, lease.c.epoch, lease.c.since, lease.c.expires_at)
 
 
-class Fence(msgspec.Struct, frozen=True):
+class LeadershipFence(msgspec.Struct, frozen=True):
     """Check that keeps a former leader from its work.
 
     Attributes:
@@ -52,12 +52,12 @@ class Fence(msgspec.Struct, frozen=True):
             raise LeaseLostError(f"epoch {self.epoch} of {self.name!r} is over: it is {found} now")
 
 
-def leading(engine: Engine, fence: Fence) -> Engine:
+def leading(engine: Engine, fence: LeadershipFence) -> Engine:
     """Return an engine on the same connections that commits in this epoch only."""
     return engine.execution_options(**{FENCE: fence})
 
 
-def fence_of(engine: Engine) -> Fence | None:
+def fence_of(engine: Engine) -> LeadershipFence | None:
     """Return the fence of an engine; None: it writes for any replica."""
     return engine.get_execution_options().get(FENCE)
 

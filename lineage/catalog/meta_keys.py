@@ -16,7 +16,7 @@ LOG_RESTORING: Final = "log_restoring."  # and a topic: the folder of the lake t
 INSTALLED: Final = "installed_at"  # the first batch, in microseconds of 16 digits
 HISTORY: Final = "history_from"  # the first event of a loaded history, likewise
 EDGES_EVALUATED_AT: Final = "edges_evaluated_at"  # when edges were judged last, in microseconds
-POLICY_IN_FORCE: Final = "policy_in_force."  # and a role: `lineage.policy.file.Standing` as JSON
+POLICY_IN_FORCE: Final = "policy_in_force."  # and a role: `lineage.policy.file.PolicyState` as JSON
 LAST_POLICY: Final = "last_policy"  # the last valid one, as `encode_policy` writes it
 POLICY_FINGERPRINT: Final = "policy_fingerprint"  # what `dataset_policy` was worked out from
 # Scores of another kind than those of an older version are no use to this one.

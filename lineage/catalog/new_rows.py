@@ -10,8 +10,8 @@ from lineage.catalog.upsert import (
     STATEMENTS,
     Fold,
     compiled_for,
+    count_changed,
     insert_from,
-    rows_of,
     upsert,
 )
 
@@ -61,7 +61,7 @@ def insert_or_fold(  # noqa: PLR0913 - by name
     names = (*folds, *keeps.split())
     new = query.format(chosen=f"NOT ({known})" if is_any_known else "1 = 1")
     inserting = _inserting(connection.dialect.name, table, new, names, then)
-    inserted = rows_of(connection, inserting, given)
+    inserted = count_changed(connection, inserting, given)
     if not is_any_known:
         return inserted
     stored = query.format(chosen=known)

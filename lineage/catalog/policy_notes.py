@@ -9,16 +9,16 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import POLICY_IN_FORCE
 from lineage.catalog.upsert import fold_rows
-from lineage.policy.file import Standing
+from lineage.policy.file import PolicyState
 
 
 class PolicyNotes:
     """Writes a role's standing when it changed."""
 
-    def __init__(self, role: str, standing: Callable[[], Standing]) -> None:
+    def __init__(self, role: str, standing: Callable[[], PolicyState]) -> None:
         self._name = f"{POLICY_IN_FORCE}{role}"
         self._standing = standing
-        self._noted: Standing | None = None
+        self._noted: PolicyState | None = None
 
     def __call__(self, engine: Engine) -> None:
         """Note the standing, unless that is what stands there."""

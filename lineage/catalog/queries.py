@@ -92,7 +92,7 @@ def severity_rank(incident: str = "i") -> str:
 MOST_SEVERE_FIRST: Final = f"ORDER BY {severity_rank()}, i.score DESC, i.incident_id"
 
 
-def hour_of(at: str) -> str:
+def sql_hour_of(at: str) -> str:
     """Return the SQL of the start of the hour that a time lies in, in microseconds."""
     return f"({at} / {HOUR_MICROS} * {HOUR_MICROS})"
 
@@ -101,7 +101,7 @@ def write_bucket(completed_at: str) -> str:
     """Return the SQL of `dataset_write.bucket` for a run that completed at this time."""
     # Beside the bucket of a stream in the same hour: a failure takes back what a run wrote, and
     # leaves what a stream put out.
-    return f"({hour_of(completed_at)} + 1)"
+    return f"({sql_hour_of(completed_at)} + 1)"
 
 
 def is_in_bucket(completed_at: str, bucket: str) -> str:
@@ -111,7 +111,7 @@ def is_in_bucket(completed_at: str, bucket: str) -> str:
 
 
 # Rows of `dataset_write` that a stream put out while it was running.
-IS_STREAM_HOUR: Final = f"(bucket <> 0 AND bucket = {hour_of('bucket')})"
+IS_STREAM_HOUR: Final = f"(bucket <> 0 AND bucket = {sql_hour_of('bucket')})"
 # Edges count root runs. Of a root run's rows of `dataset_write` all count as one run, but those of
 # a stream, which is one root run for months.
 COUNTED_RUN: Final = f"CASE WHEN {IS_STREAM_HOUR} THEN CAST(bucket AS TEXT) ELSE root_run_id END"

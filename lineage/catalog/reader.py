@@ -41,7 +41,7 @@ class UnreachableCatalogError(CatalogError):
     """Error: the server that has the catalog does not respond."""
 
 
-class Reader(Protocol):
+class CatalogReader(Protocol):
     """Reads on one connection, all of one moment: a reader sees no commit after its first read.
 
     Attributes:
@@ -134,7 +134,7 @@ def _percent_style(sql: str) -> str:
 
 
 @contextmanager
-def open_reader(url: str, *, seconds: float = STATEMENT_SECONDS) -> Iterator[Reader]:
+def open_reader(url: str, *, seconds: float = STATEMENT_SECONDS) -> Iterator[CatalogReader]:
     """Open a reader of the catalog at this URL (see `lineage.catalog.engine.open_catalog`).
 
     Args:
@@ -165,7 +165,7 @@ def keep_connections(url: str, most: int) -> None:
 
 
 @contextmanager
-def _sqlite(path: Path) -> Iterator[Reader]:
+def _sqlite(path: Path) -> Iterator[CatalogReader]:
     if not path.is_file():
         message = f"no catalog at {path}"
         raise NoCatalogError(message)
@@ -175,7 +175,7 @@ def _sqlite(path: Path) -> Iterator[Reader]:
         yield _SqliteReader(connection)
 
 
-def read_connection(connection: Any) -> Reader:  # noqa: ANN401 - the driver's, as SQLAlchemy has it
+def read_connection(connection: Any) -> CatalogReader:  # noqa: ANN401 - the driver's, as SQLAlchemy has it
     """Return a reader of a connection to SQLite that is open."""
     return _SqliteReader(connection)
 
@@ -198,7 +198,7 @@ def _translated(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _postgres(url: str, seconds: float) -> Iterator[Reader]:
+def _postgres(url: str, seconds: float) -> Iterator[CatalogReader]:
     # 0.2 s that only a PostgreSQL catalog shall cost.
     from psycopg import OperationalError  # noqa: PLC0415
 
@@ -221,7 +221,7 @@ def _libpq(url: str) -> str:
 
 
 def rows_for(
-    reader: Reader, sql: str, keys: Iterable[int | str], values: Values | None = None
+    reader: CatalogReader, sql: str, keys: Iterable[int | str], values: Values | None = None
 ) -> list[Row]:
     """Rows of a question that holds `IN (:keys)`, of as many as there are; none of none."""
     wanted = list(keys)
@@ -229,7 +229,11 @@ def rows_for(
 
 
 def columns_for(
-    reader: Reader, sql: str, width: int, keys: Iterable[int | str], values: Values | None = None
+    reader: CatalogReader,
+    sql: str,
+    width: int,
+    keys: Iterable[int | str],
+    values: Values | None = None,
 ) -> list[list[Any]]:
     """Return the result by columns, `width` in number; faster for thousands of rows."""
     listed, given = reader.listed(sql, list(keys), values or {})

@@ -40,7 +40,7 @@ class Ranges(msgspec.Struct, frozen=True):
         return at // self.micros * self.micros
 
 
-class Rule(msgspec.Struct, frozen=True):
+class RetentionRule(msgspec.Struct, frozen=True):
     """Rows of a table that are deleted, and the role that deletes them.
 
     Attributes:
@@ -134,26 +134,26 @@ def _long_unseen(table: str, key: str) -> str:
 
 
 # In this order: what refers to a row is deleted after it.
-RULES: Final[dict[str, Rule]] = {
-    "event": Rule(
+RULES: Final[dict[str, RetentionRule]] = {
+    "event": RetentionRule(
         "event_days",
         "event_time < :before OR event_time > :ahead",
         ranges=Ranges("event_time", days=1),
     ),
-    "pipeline_error": Rule("event_days", "landed_at < :before"),
+    "pipeline_error": RetentionRule("event_days", "landed_at < :before"),
     # The lake has their bodies for as long by default.
-    "event_set_aside": Rule(90, "failed_at < :before"),
-    "event_requeue": Rule(90, "requested_at < :before"),
-    "edge_told": Rule("event_days", "seen_at < :before"),  # of a run that never wrote
-    "sql_run": Rule("event_days", "seen_at < :before"),  # of a run that never ended
+    "event_set_aside": RetentionRule(90, "failed_at < :before"),
+    "event_requeue": RetentionRule(90, "requested_at < :before"),
+    "edge_told": RetentionRule("event_days", "seen_at < :before"),  # of a run that never wrote
+    "sql_run": RetentionRule("event_days", "seen_at < :before"),  # of a run that never ended
     # A repeat of a batch behind the cursor is known by its row.
-    "batch": Rule(
+    "batch": RetentionRule(
         "write_days",
         "landed_at < :before AND last_seq < (SELECT seq FROM reader_cursor"
         " WHERE reader = 'pipeline')",
     ),
-    "dataset": Rule("write_days", _UNSEEN_DATASET),
-    "dataset_write": Rule(
+    "dataset": RetentionRule("write_days", _UNSEEN_DATASET),
+    "dataset_write": RetentionRule(
         "write_days",
         _LATER_WRITE.format(
             gone=_of_gone("dataset_write"),
@@ -163,98 +163,106 @@ RULES: Final[dict[str, Rule]] = {
         # A look-up by dataset goes into each range: with 180, a merge takes 2.7 times as long.
         ranges=Ranges("bucket", days=30, may_stay=_FIRST_OR_SLOW),
     ),
-    "dataset_read": Rule(
+    "dataset_read": RetentionRule(
         "write_days",
         f"read_at < :before AND (counted_at IS NOT NULL OR {_of_gone('dataset_read')})",
     ),
-    "dataset_activity": Rule("write_days", _of_gone("dataset_activity")),
-    "dataset_limit": Rule("write_days", _of_gone("dataset_limit")),
+    "dataset_activity": RetentionRule("write_days", _of_gone("dataset_activity")),
+    "dataset_limit": RetentionRule("write_days", _of_gone("dataset_limit")),
     # Names that the policy folds are endless; those that were datasets once are links as well.
-    "dataset_alias": Rule(
+    "dataset_alias": RetentionRule(
         "write_days", f"last_seen_at < :before AND (rule = '{FOLD}' OR {_of_gone('dataset_alias')})"
     ),
-    "dataset_producer": Rule("write_days", _of_gone("dataset_producer")),
+    "dataset_producer": RetentionRule("write_days", _of_gone("dataset_producer")),
     # A claim holds, or is rejected, for as long as the dataset that it is about is known.
-    "dataset_claim": Rule("write_days", f"last_seen_at < :before AND {_of_gone('dataset_claim')}"),
-    "dataset_version": Rule("write_days", _SEEN),
-    "dataset_checksum": Rule("write_days", _SEEN),
-    "dataset_assertion": Rule(
+    "dataset_claim": RetentionRule(
+        "write_days", f"last_seen_at < :before AND {_of_gone('dataset_claim')}"
+    ),
+    "dataset_version": RetentionRule("write_days", _SEEN),
+    "dataset_checksum": RetentionRule("write_days", _SEEN),
+    "dataset_assertion": RetentionRule(
         "write_days",
         "coalesce(last_failed_at, 0) < :before AND coalesce(last_passed_at, 0) < :before",
     ),
-    "run": Rule("write_days", "last_event_at < :before"),
-    "run_io": Rule("write_days", "last_event_at < :before"),
-    "inferred_input": Rule("write_days", "seen_at < :before"),
-    "edge_run": Rule("write_days", "seen_at < :before"),
-    "sql_text": Rule("write_days", "last_seen_at < :before"),
+    "run": RetentionRule("write_days", "last_event_at < :before"),
+    "run_io": RetentionRule("write_days", "last_event_at < :before"),
+    "inferred_input": RetentionRule("write_days", "seen_at < :before"),
+    "edge_run": RetentionRule("write_days", "seen_at < :before"),
+    "sql_text": RetentionRule("write_days", "last_seen_at < :before"),
     # A file that is written to again is read again, and says the same.
-    "execution_io": Rule(
+    "execution_io": RetentionRule(
         "write_days",
         "execution_key IN (SELECT execution_key FROM execution WHERE started_at < :before"
         " UNION SELECT stream_key FROM execution WHERE started_at < :before)",
     ),
-    "execution": Rule("write_days", "started_at < :before"),
-    "evidence_stage": Rule("write_days", "at < :before"),
+    "execution": RetentionRule("write_days", "started_at < :before"),
+    "evidence_stage": RetentionRule("write_days", "at < :before"),
     # A streaming application may run for years: its newest runs and executions are kept.
-    "application": Rule(
+    "application": RetentionRule(
         "write_days",
         "coalesce(ended_at, started_at) < :before"
         f" AND {_without('run', 'application_id', 'application')}"
         f" AND {_without('execution', 'application_id', 'application')}",
     ),
-    "evidence_file": Rule("write_days", "modified_at < :before"),
-    "edge_check": Rule("write_days", "checked_at < :before"),
-    "spark_application": Rule("write_days", "seen_at < :before"),
-    "spark_output": Rule("write_days", _without("spark_application", "uid", "spark_output")),
-    "spark_pod_failure": Rule(30, "failed_at < :before"),
-    "ingestion_gap": Rule("write_days", "ended_at < :before"),
-    "edge": Rule("history_days", f"last_seen_at < :before OR {_ENDS_GONE.format(table='edge')}"),
-    "column_edge": Rule(
+    "evidence_file": RetentionRule("write_days", "modified_at < :before"),
+    "edge_check": RetentionRule("write_days", "checked_at < :before"),
+    "spark_application": RetentionRule("write_days", "seen_at < :before"),
+    "spark_output": RetentionRule(
+        "write_days", _without("spark_application", "uid", "spark_output")
+    ),
+    "spark_pod_failure": RetentionRule(30, "failed_at < :before"),
+    "ingestion_gap": RetentionRule("write_days", "ended_at < :before"),
+    "edge": RetentionRule(
+        "history_days", f"last_seen_at < :before OR {_ENDS_GONE.format(table='edge')}"
+    ),
+    "column_edge": RetentionRule(
         "history_days", f"last_seen_at < :before OR {_ENDS_GONE.format(table='column_edge')}"
     ),
-    "schema_version": Rule(
+    "schema_version": RetentionRule(
         "history_days",
         f"{_of_gone('schema_version')} OR (last_seen_at < :before AND {_NEWEST_SCHEMA})",
     ),
-    "ownership": Rule("history_days", _long_unseen("ownership", "subject_key")),
-    "tag": Rule("history_days", _long_unseen("tag", "dataset_key")),
-    "field_tag": Rule("history_days", _long_unseen("field_tag", "dataset_key")),
-    "description": Rule("history_days", _long_unseen("description", "subject_key")),
-    "attribute_claim": Rule("history_days", _CLAIMS_NO_OWNER),
+    "ownership": RetentionRule("history_days", _long_unseen("ownership", "subject_key")),
+    "tag": RetentionRule("history_days", _long_unseen("tag", "dataset_key")),
+    "field_tag": RetentionRule("history_days", _long_unseen("field_tag", "dataset_key")),
+    "description": RetentionRule("history_days", _long_unseen("description", "subject_key")),
+    "attribute_claim": RetentionRule("history_days", _CLAIMS_NO_OWNER),
     # The first says since when SLIs are watched, the last what was counted.
-    "evaluation": Rule(
+    "evaluation": RetentionRule(
         "event_days",
         "as_of < :before AND as_of > (SELECT min(as_of) FROM evaluation)"
         " AND as_of < (SELECT max(as_of) FROM evaluation)",
     ),
-    "sli_hour": Rule("history_days", "hour < :before"),
+    "sli_hour": RetentionRule("history_days", "hour < :before"),
     # The newest stays: of an empty table SQLite would give the numbers once more.
-    "audit": Rule("audit_days", "at < :before AND id < (SELECT max(id) FROM audit)"),
-    "served_hour": Rule("history_days", "hour < :before", "service"),
-    "suppression": Rule("history_days", "coalesce(ended_at, until_at) < :before", "service"),
+    "audit": RetentionRule("audit_days", "at < :before AND id < (SELECT max(id) FROM audit)"),
+    "served_hour": RetentionRule("history_days", "hour < :before", "service"),
+    "suppression": RetentionRule(
+        "history_days", "coalesce(ended_at, until_at) < :before", "service"
+    ),
     # One that names a dataset which is gone, or was seen again, has no effect.
-    "retirement": Rule(
+    "retirement": RetentionRule(
         "history_days",
         "requested_at < :before AND NOT EXISTS (SELECT 1 FROM dataset d"
         " WHERE d.dataset_key = retirement.dataset_key AND d.last_seen_at <= requested_at)",
         "service",
     ),
-    "incident_impact": Rule(90, _LONG_RESOLVED, "service"),
-    "incident": Rule("history_days", _ENDED_INCIDENT, "service"),
+    "incident_impact": RetentionRule(90, _LONG_RESOLVED, "service"),
+    "incident": RetentionRule("history_days", _ENDED_INCIDENT, "service"),
     **{
-        table: Rule("history_days", _without("incident", "incident_id", table), "service")
+        table: RetentionRule("history_days", _without("incident", "incident_id", table), "service")
         for table in ("incident_event", "incident_member", "incident_escalation")
     },
-    "incident_command": Rule("history_days", "done_at < :before", "service"),
+    "incident_command": RetentionRule("history_days", "done_at < :before", "service"),
     # The version that was in force at `:before` judges rows of the audit log that are kept.
-    "access_version": Rule(
+    "access_version": RetentionRule(
         "access_days",
         "in_force_from < (SELECT max(v.in_force_from) FROM access_version v"
         " WHERE v.in_force_from < :before)",
         "service",
     ),
     # An alert that fires is repeated within hours: of a lost one the end never comes.
-    "received_alert": Rule(
+    "received_alert": RetentionRule(
         90, "received_at < :before AND coalesce(ends_at, received_at) < :before", "service"
     ),
 }

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from lineage.catalog.reader import NoCatalogError, Reader, open_reader
+from lineage.catalog.reader import CatalogReader, NoCatalogError, open_reader
 from lineage.catalog.trouble import CatalogError
 
 _VERSIONS = Path(__file__).parent / "migrations" / "versions"
@@ -57,7 +57,7 @@ def require_usable(url: str) -> None:
         require_current(url)
 
 
-def require_revision(reader: Reader) -> None:
+def require_revision(reader: CatalogReader) -> None:
     """Return if the catalog that is being read has the schema of this release.
 
     Raises:

@@ -171,10 +171,12 @@ def upsert(  # noqa: PLR0913 - the last two by name
     Returns:
         Number of rows inserted or folded.
     """
-    return rows_of(connection, prepare(connection.dialect, table, query, folds, keeps), given)
+    return count_changed(connection, prepare(connection.dialect, table, query, folds, keeps), given)
 
 
-def rows_of(connection: Connection, statement: TextClause, given: Mapping[str, Any] | None) -> int:
+def count_changed(
+    connection: Connection, statement: TextClause, given: Mapping[str, Any] | None
+) -> int:
     """Execute a statement; return how many rows it inserted or changed."""
     options = {"preserve_rowcount": True}
     return connection.execute(statement, given or {}, execution_options=options).rowcount

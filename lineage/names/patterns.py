@@ -21,7 +21,7 @@ _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][
 _TIME = "(?:[T _-]?[0-2][0-9](?:[:_-]?[0-5][0-9](?:[:_-]?[0-5][0-9])?)?Z?)?"
 
 
-class Part(msgspec.Struct, frozen=True):
+class PatternPart(msgspec.Struct, frozen=True):
     """Kind of text that changes with each run; `word` stands for it in a pattern."""
 
     word: str
@@ -30,16 +30,16 @@ class Part(msgspec.Struct, frozen=True):
 
 # In their order: what an earlier one took, a later one does not see.
 PARTS = (
-    Part("{uuid}", "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"),
-    Part(
+    PatternPart("{uuid}", "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"),
+    PatternPart(
         "{date}",
         f"(?<![0-9]){_YEAR}(?:[-_./]{_MONTH}[-_./]{_DAY}|{_MONTH}{_DAY}){_TIME}(?![0-9])",
     ),
-    Part("{month}", f"(?<![0-9]){_YEAR}[-_/]?{_MONTH}(?![0-9])"),
-    Part("{hash}", f"{_BEGINS}(?:[0-9a-f]{{32,128}}|[0-9A-F]{{32,128}}){_ENDS}"),
+    PatternPart("{month}", f"(?<![0-9]){_YEAR}[-_/]?{_MONTH}(?![0-9])"),
+    PatternPart("{hash}", f"{_BEGINS}(?:[0-9a-f]{{32,128}}|[0-9A-F]{{32,128}}){_ENDS}"),
     # Letters between digits: what a generator drew, or the short form of a hash.
-    Part("{id}", f"{_BEGINS}(?=[A-Za-z]*[0-9]+[A-Za-z]+[0-9])[0-9A-Za-z]{{6,128}}{_ENDS}"),
-    Part("{n}", "[0-9]+(?![0-9]*://)"),  # the 3 of s3:// is no number
+    PatternPart("{id}", f"{_BEGINS}(?=[A-Za-z]*[0-9]+[A-Za-z]+[0-9])[0-9A-Za-z]{{6,128}}{_ENDS}"),
+    PatternPart("{n}", "[0-9]+(?![0-9]*://)"),  # the 3 of s3:// is no number
 )
 _COMPILED = tuple((part.word, re.compile(part.expression, re.ASCII)) for part in PARTS)
 _EXPRESSIONS = {part.word: part.expression for part in PARTS}

@@ -6,7 +6,7 @@ from lineage.policy.folding import NO_FOLDS, Folding, folding
 from lineage.policy.model import DEFAULT, Policy
 from lineage.policy.reading import PolicyError, load, parse
 from lineage.policy.resolution import (
-    Decision,
+    PolicyDecision,
     owner_of_job,
     resolve,
     resolve_names,
@@ -16,9 +16,9 @@ from lineage.policy.resolution import (
 __all__ = [
     "DEFAULT",
     "NO_FOLDS",
-    "Decision",
     "Folding",
     "Policy",
+    "PolicyDecision",
     "PolicyError",
     "PolicyFile",
     "folding",

@@ -12,7 +12,7 @@ import msgspec
 from lineage.policy.folding import fold_problems
 from lineage.policy.model import EscalationStep, Owner, Policy
 from lineage.policy.patterns import dataset_of
-from lineage.policy.recurring import LONGEST, problem_of
+from lineage.policy.recurring import LONGEST, window_problem
 
 Problem = tuple[str, str]  # path, what is wrong
 
@@ -120,7 +120,7 @@ def _wrong_windows(policy: Policy) -> Iterator[Problem]:
             continue
         if recurring.length > LONGEST:
             yield f"{path}.for", f"is longer than {LONGEST.days} days"
-        elif wrong := problem_of(recurring):
+        elif wrong := window_problem(recurring):
             yield f"{path}.cron", wrong
 
 

@@ -8,7 +8,7 @@ from threading import Lock
 import msgspec
 import structlog
 
-from lineage.policy.half_written import Version, reject_half_written
+from lineage.policy.half_written import FileVersion, reject_half_written
 from lineage.policy.model import DEFAULT, Policy
 from lineage.policy.reading import PolicyError, parse
 
@@ -22,7 +22,7 @@ AccessBefore = Callable[[], bool | None]
 _log = structlog.get_logger(__name__)
 
 
-class Standing(msgspec.Struct, frozen=True):
+class PolicyState(msgspec.Struct, frozen=True):
     """State of a role's policy file.
 
     Attributes:
@@ -92,12 +92,12 @@ class PolicyFile:
         elif not self._has_read_access:
             reject_lost_access(policy, self._path, was_in_force=self._access_before())
 
-    def standing(self) -> Standing:
+    def standing(self) -> PolicyState:
         """Return which policy is in force, and why the file as it is now is not."""
         try:
-            return Standing(self.current().hash, self.error)
+            return PolicyState(self.current().hash, self.error)
         except PolicyError as error:
-            return Standing(None, str(error))
+            return PolicyState(None, str(error))
 
     def _look(self, path: Path) -> None:
         stamp, now = stamp_of(path), self._monotonic()
@@ -111,7 +111,7 @@ class PolicyFile:
         try:
             text = _text(path)
             policy = parse(text, path.name)
-            self._reject_worse(Version(text, policy), path)
+            self._reject_worse(FileVersion(text, policy), path)
         except PolicyError as error:
             self.error = str(error)
             _log.error("policy_rejected", error=self.error, is_older_in_force=bool(self._policy))
@@ -119,13 +119,13 @@ class PolicyFile:
         self._text, self._policy, self.error = text, policy, None
         _log.info("policy_in_force", file=str(path), hash=policy.hash)
 
-    def _reject_worse(self, new: Version, path: Path) -> None:
+    def _reject_worse(self, new: FileVersion, path: Path) -> None:
         """Reject a version that opens the API or may be half-written; a start has none before."""
         if self._policy is None:
             return
         was_in_force = self._policy.guard is not None
         reject_lost_access(new.policy, path, was_in_force=was_in_force)
-        reject_half_written(Version(self._text, self._policy), new, path.name)
+        reject_half_written(FileVersion(self._text, self._policy), new, path.name)
 
 
 def stamp_of(path: Path | None) -> Stamp:

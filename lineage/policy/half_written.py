@@ -19,14 +19,14 @@ _ADD_BREAK = f"{_IF_COMPLETE} a line break"
 _ADD_END = f"{_IF_COMPLETE} the line `...`"
 
 
-class Version(msgspec.Struct, frozen=True):
+class FileVersion(msgspec.Struct, frozen=True):
     """Version of the policy file."""
 
     text: str
     policy: Policy
 
 
-def reject_half_written(old: Version, new: Version, file: str) -> None:
+def reject_half_written(old: FileVersion, new: FileVersion, file: str) -> None:
     """Reject a version that is half-written, or may be and gives a token more rights.
 
     Raises:

@@ -15,7 +15,7 @@ _PLAIN: Final = re.compile(r"[\w./:@+= -]*")
 _STEP: Final = re.compile(r"[^/.]*[/.]")
 
 
-class Seen(msgspec.Struct, frozen=True):
+class SeenDataset(msgspec.Struct, frozen=True):
     """Dataset as the catalog knows it."""
 
     key: int
@@ -28,50 +28,50 @@ class Seen(msgspec.Struct, frozen=True):
     holidays: Fit | None = None  # that it keeps
 
 
-class Group(msgspec.Struct, frozen=True):
+class DatasetGroup(msgspec.Struct, frozen=True):
     """Datasets with one sign.
 
     Attributes:
         prefix: of all their names, and of no other dataset's; null: one dataset by its name.
     """
 
-    members: Sequence[Seen]
+    members: Sequence[SeenDataset]
     prefix: str | None
 
 
-_Sign = Callable[[Seen], str | None]
+_Sign = Callable[[SeenDataset], str | None]
 
 
-def group_by_prefix(datasets: Sequence[Seen], sign: _Sign) -> Iterator[Group]:
+def group_by_prefix(datasets: Sequence[SeenDataset], sign: _Sign) -> Iterator[DatasetGroup]:
     """Return groups of datasets of one namespace that have the same sign, the widest that hold.
 
     Args:
         datasets: all of which a prefix may speak.
         sign: what a group has alike.
     """
-    by_namespace: dict[str, list[Seen]] = defaultdict(list)
+    by_namespace: dict[str, list[SeenDataset]] = defaultdict(list)
     for one in datasets:
         by_namespace[one.namespace].append(one)
     for members in by_namespace.values():
         yield from _split(members, "", sign)
 
 
-def _split(members: Sequence[Seen], prefix: str, sign: _Sign) -> Iterator[Group]:
+def _split(members: Sequence[SeenDataset], prefix: str, sign: _Sign) -> Iterator[DatasetGroup]:
     if _is_group(members, prefix, sign):
-        yield Group(members, prefix)
+        yield DatasetGroup(members, prefix)
         return
-    deeper: dict[str | None, list[Seen]] = defaultdict(list)
+    deeper: dict[str | None, list[SeenDataset]] = defaultdict(list)
     for one in members:
         step = _STEP.match(one.name, len(prefix))
         deeper[step and prefix + step[0]].append(one)
     for below, each in deeper.items():
         if below is None:
-            yield from (Group([one], None) for one in each)
+            yield from (DatasetGroup([one], None) for one in each)
         else:
             yield from _split(each, below, sign)
 
 
-def _is_group(members: Sequence[Seen], prefix: str, sign: _Sign) -> bool:
+def _is_group(members: Sequence[SeenDataset], prefix: str, sign: _Sign) -> bool:
     is_alike = len({sign(one) for one in members}) == 1
     is_plain = _PLAIN.fullmatch(members[0].namespace + prefix) is not None
     return len(members) >= _LEAST_GROUP and is_alike and is_plain

@@ -63,7 +63,7 @@ class Recurring(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def problem_of(window: Recurring) -> str | None:
+def window_problem(window: Recurring) -> str | None:
     """Return why these windows are invalid, or None. Their time zone must be known."""
     if len(window.cron.split()) != _FIELDS or len(window.cron) > _LONGEST_TEXT:
         return f"expected five fields {_EXAMPLE}; got {window.cron[:80]!r}"

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, select
 from lineage.catalog import tables
 from lineage.names.names import join_parts, split_joined
 from lineage.policy.holiday_fits import Fit, fit
-from lineage.policy.prefixes import Group, Seen, group_by_prefix
+from lineage.policy.prefixes import DatasetGroup, SeenDataset, group_by_prefix
 from lineage.process.clock import DAY_MICROS
 
 _LONGEST_COMMENT = 200
@@ -33,7 +33,7 @@ def suggest(engine: Engine) -> str:
     return draft(seen, [(upstream, downstream) for upstream, downstream in edges])
 
 
-def draft(seen: Iterable[Seen], edges: Iterable[tuple[int, int]]) -> str:
+def draft(seen: Iterable[SeenDataset], edges: Iterable[tuple[int, int]]) -> str:
     """Write the draft for these datasets and (upstream, downstream) edges."""
     datasets = sorted(seen, key=lambda one: (one.namespace, one.name))
     feeding = {upstream for upstream, _ in edges}
@@ -56,7 +56,7 @@ def _owner_lines(owners: Iterable[str]) -> Iterator[str]:
         yield '    # slack: "#channel"'
 
 
-def _source_lines(datasets: Sequence[Seen]) -> Iterator[str]:
+def _source_lines(datasets: Sequence[SeenDataset]) -> Iterator[str]:
     """Yield datasets without an observed writer: sources, or outputs of jobs without a listener."""
     for group in group_by_prefix(datasets, _source_sign):
         one, *others = group.members
@@ -71,11 +71,11 @@ def _source_lines(datasets: Sequence[Seen]) -> Iterator[str]:
             yield f"  - {_matched(group)}  # read by {jobs}, never written: {why}"
 
 
-def _source_sign(one: Seen) -> str | None:
+def _source_sign(one: SeenDataset) -> str | None:
     return None if one.is_written else "source"
 
 
-def _dataset_lines(datasets: Sequence[Seen]) -> Iterator[str]:
+def _dataset_lines(datasets: Sequence[SeenDataset]) -> Iterator[str]:
     """Owners, by the widest prefix below which every dataset that is written has the same one."""
     written = [one for one in datasets if one.is_written]
     for group in group_by_prefix(written, lambda one: one.owner):
@@ -87,7 +87,7 @@ def _dataset_lines(datasets: Sequence[Seen]) -> Iterator[str]:
             yield f"    owner: {_quoted(one.owner)}  # {_comment(many + '; '.join(reasons))}"
 
 
-def _calendar_lines(datasets: Sequence[Seen]) -> Iterator[str]:
+def _calendar_lines(datasets: Sequence[SeenDataset]) -> Iterator[str]:
     """Countries whose public holidays explain days without a write."""
     by_name: dict[str, list[Fit]] = defaultdict(list)
     for one in datasets:
@@ -105,8 +105,8 @@ def _calendar_lines(datasets: Sequence[Seen]) -> Iterator[str]:
             yield f"    days_later: {best.days_later}"
 
 
-def _calendar_rules(datasets: Sequence[Seen]) -> Iterator[str]:
-    def sign(one: Seen) -> str | None:
+def _calendar_rules(datasets: Sequence[SeenDataset]) -> Iterator[str]:
+    def sign(one: SeenDataset) -> str | None:
         return _calendar(one.holidays) if one.holidays else None
 
     for group in group_by_prefix(datasets, sign):
@@ -120,10 +120,10 @@ def _calendar(fit: Fit) -> str:
     return f"holidays of {fit.country}{later}"
 
 
-def _end_lines(datasets: Sequence[Seen], feeding: set[int]) -> Iterator[str]:
+def _end_lines(datasets: Sequence[SeenDataset], feeding: set[int]) -> Iterator[str]:
     """Return comments alone: no event says which end of the lineage is critical."""
 
-    def sign(one: Seen) -> str | None:
+    def sign(one: SeenDataset) -> str | None:
         return "end" if one.is_written and one.key not in feeding else None
 
     groups = [one for one in group_by_prefix(datasets, sign) if sign(one.members[0])]
@@ -139,7 +139,7 @@ def _end_lines(datasets: Sequence[Seen], feeding: set[int]) -> Iterator[str]:
         yield f"#  and {len(groups) - _MOST_ENDS} more"
 
 
-def _matched(group: Group) -> str:
+def _matched(group: DatasetGroup) -> str:
     if group.prefix is None:
         return _match(group.members[0])
     return _match_both(group.members[0].namespace, f"{group.prefix}*")
@@ -156,7 +156,7 @@ def _is_outside(namespace: str) -> bool:
     return "://" in namespace and scheme not in {"s3", "gs", "abfss", "wasbs", "hdfs", "file"}
 
 
-def _match(one: Seen) -> str:
+def _match(one: SeenDataset) -> str:
     return _match_both(one.namespace, one.name)
 
 
@@ -182,7 +182,7 @@ def _comment(text: str) -> str:
     return text.encode("unicode_escape").decode()[:_LONGEST_COMMENT]
 
 
-def _seen(connection: Connection) -> Iterator[Seen]:
+def _seen(connection: Connection) -> Iterator[SeenDataset]:
     dataset = tables.dataset
     rows = connection.execute(
         select(dataset.c.dataset_key, dataset.c.namespace, dataset.c.name).where(
@@ -194,7 +194,7 @@ def _seen(connection: Connection) -> Iterator[Seen]:
     for key, namespace, name in rows:
         owner, reason = owners.get(key) or _owner_by_job(written.get(key))
         is_written, jobs = key in written, readers.get(key, 0)
-        yield Seen(key, namespace, name, is_written, jobs, owner, reason, fits.get(key))
+        yield SeenDataset(key, namespace, name, is_written, jobs, owner, reason, fits.get(key))
 
 
 def _fits(connection: Connection) -> Iterator[tuple[int, Fit]]:

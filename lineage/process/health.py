@@ -20,7 +20,7 @@ _MOST_CHARACTERS = 500
 _BEAT_SECONDS = 1.0
 
 
-class Failure(msgspec.Struct, frozen=True):
+class PartFailure(msgspec.Struct, frozen=True):
     """Failure of a part of a role that keeps trying.
 
     Attributes:
@@ -36,7 +36,7 @@ class Failure(msgspec.Struct, frozen=True):
     error: str
 
 
-class Report(msgspec.Struct, frozen=True):
+class Heartbeat(msgspec.Struct, frozen=True):
     """Datagram which reports that the role is alive.
 
     Attributes:
@@ -44,7 +44,7 @@ class Report(msgspec.Struct, frozen=True):
         worked: parts that have worked since the process began.
     """
 
-    failures: list[Failure] = []
+    failures: list[PartFailure] = []
     worked: list[str] = []
 
 
@@ -58,7 +58,7 @@ class Health:
     def __init__(self, clock: Clock = system_clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._failures: dict[str, Failure] = {}
+        self._failures: dict[str, PartFailure] = {}
         self._worked: set[str] = set()
         self._channel: socket.socket | None = None
         self.beat_at = time.monotonic()
@@ -96,7 +96,7 @@ class Health:
             before = self._failures.get(part)
             since = before.since if before else to_micros(self._clock())
             attempts = before.attempts + 1 if before else 1
-            self._failures[part] = Failure(part, since, attempts, one_line(error))
+            self._failures[part] = PartFailure(part, since, attempts, one_line(error))
             self._send()
 
     def succeed(self, part: str) -> None:
@@ -106,14 +106,14 @@ class Health:
             if self._failures.pop(part, None) is not None:
                 self._send()
 
-    def failures(self) -> list[Failure]:
+    def failures(self) -> list[PartFailure]:
         """Return what fails now."""
         return list(self._failures.values())
 
     def _send(self) -> None:
         self.beat_at = time.monotonic()
         if self._channel is not None:
-            report = msgspec.json.encode(Report(self.failures(), sorted(self._worked)))
+            report = msgspec.json.encode(Heartbeat(self.failures(), sorted(self._worked)))
             # A supervisor that is busy or gone misses one report; the next one says the same.
             with suppress(OSError):
                 self._channel.send(report)

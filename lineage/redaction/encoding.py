@@ -7,7 +7,7 @@ _ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")
 _MOST_DECODINGS = 3
 
 
-def decode(text: str) -> str:
+def decode_percent(text: str) -> str:
     """Return the text without percent-encoding, which may be there several times."""
     for _ in range(_MOST_DECODINGS):
         if not _ENCODED.search(text):

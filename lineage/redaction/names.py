@@ -3,7 +3,7 @@
 import re
 
 from lineage.redaction.drivers import CONNECTION, clear_connection
-from lineage.redaction.encoding import decode
+from lineage.redaction.encoding import decode_percent
 from lineage.redaction.patterns import KEY, NOT_YET, QUERY_KEY, QUOTED, REDACTED
 
 CREDENTIALS = "credentials"  # in place of a rule: a name held a secret
@@ -48,7 +48,7 @@ def clear(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    text = _LABEL.sub("", decode(text.strip()))
+    text = _LABEL.sub("", decode_percent(text.strip()))
     return _SCHEMES.sub(lambda found: found[0].lower(), text)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from lineage.redaction.encoding import decode
+from lineage.redaction.encoding import decode_percent
 from lineage.redaction.patterns import MESSAGES, REDACTED, SIGNS, SQL
 
 MESSAGE_CHARACTERS = 2_000
@@ -80,7 +80,7 @@ def _redact_plain(text: str) -> str:
 
 def _redact_encoded(word: str) -> str:
     """Return the word; one that holds a secret when it is decoded ends at the secret."""
-    plain = decode(word)
+    plain = decode_percent(word)
     if plain == word or (redacted := _redact_plain(plain)) == plain:
         return word
     # An encoded blank or comma may be one of the secret, so nothing behind its start is kept.

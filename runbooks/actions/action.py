@@ -8,7 +8,7 @@ import msgspec
 from runbooks.actions.means import ActionContext
 
 
-class Plan(msgspec.Struct, frozen=True):
+class ActionPlan(msgspec.Struct, frozen=True):
     """Plan of an action; making it changes nothing.
 
     Attributes:
@@ -43,5 +43,5 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     says: str
     arguments: type[msgspec.Struct]
-    plan: Callable[[Any, ActionContext], Plan]
+    plan: Callable[[Any, ActionContext], ActionPlan]
     perform: Callable[[Any, ActionContext], Done]

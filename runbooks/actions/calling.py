@@ -11,7 +11,7 @@ from alerts.operator_actions.audit import record as add
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.leases import require_lead
 from lineage.errors import RequestError
-from runbooks.actions.action import Action, Done, Plan
+from runbooks.actions.action import Action, ActionPlan, Done
 from runbooks.actions.errors import ForbiddenActionError, InvalidActionError
 from runbooks.actions.means import ActionContext
 from runbooks.actions.registry import ACTIONS
@@ -34,16 +34,16 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     is_allowed: bool = True
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ActionAnswer(msgspec.Struct, frozen=True):
     """Plan and result of an action; `done` is None after a dry run."""
 
     action: str
     dry_run: bool
-    plan: Plan
+    plan: ActionPlan
     done: Done | None = None
 
 
-def call(asked: Call, means: ActionContext) -> Answer:
+def call(asked: Call, means: ActionContext) -> ActionAnswer:
     """Plan it, and unless it is dry, do it.
 
     Raises:
@@ -60,11 +60,13 @@ def call(asked: Call, means: ActionContext) -> Answer:
         raise
     if asked.is_dry:
         record(means.engine, _entry(asked, means, DRY_RUN))
-        return Answer(asked.name, dry_run=True, plan=plan)
+        return ActionAnswer(asked.name, dry_run=True, plan=plan)
     # Before it is begun: an action that dies half way stands there without an answer.
     record(means.engine, _entry(asked, means, None))
     require_lead(means.engine)
-    return Answer(asked.name, dry_run=False, plan=plan, done=_done(asked, means, action, arguments))
+    return ActionAnswer(
+        asked.name, dry_run=False, plan=plan, done=_done(asked, means, action, arguments)
+    )
 
 
 def record(engine: Engine, entry: Entry) -> None:

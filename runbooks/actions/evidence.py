@@ -8,8 +8,8 @@ from sqlalchemy import Connection, Row, bindparam, select, text
 
 from lineage.catalog.tables import run
 from runbooks.actions.errors import InvalidActionError
-from runbooks.actions.lake_events import at, events_of_run
-from runbooks.actions.means import ActionContext, Statement
+from runbooks.actions.lake_events import events_of_run, json_at
+from runbooks.actions.means import ActionContext, SqlTables
 
 EVENT_LOG: Final = "event_log"
 SQL: Final = "sql"
@@ -39,7 +39,7 @@ _SPELLED = """
 """
 
 
-class Edge(msgspec.Struct, frozen=True, order=True):
+class EvidenceEdge(msgspec.Struct, frozen=True, order=True):
     """Read of one dataset for another, by this oracle."""
 
     downstream: Name
@@ -59,7 +59,7 @@ class Inferred(msgspec.Struct, frozen=True):
     run_id: str
     job: Name
     ended_at: int
-    edges: tuple[Edge, ...]
+    edges: tuple[EvidenceEdge, ...]
     unread: tuple[str, ...]
 
 
@@ -101,7 +101,7 @@ def _runs(connection: Connection, run_id: str) -> Sequence[Row[tuple[object, ...
     return found
 
 
-def _of_event_log(connection: Connection, keys: list[int]) -> list[Edge]:
+def _of_event_log(connection: Connection, keys: list[int]) -> list[EvidenceEdge]:
     query = text(_TOUCHED).bindparams(bindparam("keys", expanding=True))
     reads: dict[int, set[Name]] = {}
     writes: dict[int, set[Name]] = {}
@@ -109,7 +109,7 @@ def _of_event_log(connection: Connection, keys: list[int]) -> list[Edge]:
         side = reads if direction == "read" else writes
         side.setdefault(group, set()).add((namespace, name))
     return [
-        Edge(written, read, EVENT_LOG)
+        EvidenceEdge(written, read, EVENT_LOG)
         for group, outputs in writes.items()
         for written in outputs
         for read in reads.get(group, set())
@@ -117,20 +117,20 @@ def _of_event_log(connection: Connection, keys: list[int]) -> list[Edge]:
     ]
 
 
-def _texts(run_id: str, means: ActionContext) -> list[Statement]:
+def _texts(run_id: str, means: ActionContext) -> list[SqlTables]:
     """Return the statements in the events' `sql` facets, each distinct text once."""
     found: dict[tuple[str, str], None] = {}
     for event in events_of_run(means, run_id):
-        facet = at(msgspec.json.decode(event.body), "job", "facets", "sql")
-        query, dialect = at(facet, "query"), at(facet, "dialect")
+        facet = json_at(msgspec.json.decode(event.body), "job", "facets", "sql")
+        query, dialect = json_at(facet, "query"), json_at(facet, "dialect")
         if isinstance(query, str):
             found[query, dialect if isinstance(dialect, str) else ""] = None
     return [one for query in found for one in means.sql.statements(*query)]
 
 
 def _of_sql(
-    connection: Connection, keys: list[int], statements: Iterable[Statement]
-) -> tuple[list[Edge], tuple[str, ...]]:
+    connection: Connection, keys: list[int], statements: Iterable[SqlTables]
+) -> tuple[list[EvidenceEdge], tuple[str, ...]]:
     """Edges where each name means one dataset, and the names that mean none or several."""
     listed = list(statements)
     names = {name for one in listed for name in (*one.reads, *one.writes)}
@@ -140,7 +140,7 @@ def _of_sql(
     # Where no statement names what it writes, it is the run's output, if there is but one.
     only = outputs[0] if len(outputs) == 1 and not any(one.writes for one in listed) else None
     edges = [
-        Edge(written, read, SQL)
+        EvidenceEdge(written, read, SQL)
         for one in listed
         for written in [only, *(meant[name] for name in one.writes)]
         for read in (meant[name] for name in one.reads)

@@ -23,7 +23,7 @@ _DAY = timedelta(days=1)
 _TRIES = 3
 
 
-class Event(msgspec.Struct, frozen=True):
+class LakeEvent(msgspec.Struct, frozen=True):
     """Event as it was sent, to the byte."""
 
     seq: int
@@ -74,7 +74,7 @@ def count_of_span(means: ActionContext, span: Span) -> dict[str, int]:
     return {str(row["values"]): int(row["counts"]) for row in counts}
 
 
-def events_of_span(means: ActionContext, span: Span) -> Iterator[Event]:
+def events_of_span(means: ActionContext, span: Span) -> Iterator[LakeEvent]:
     """Return its events, batch by batch.
 
     Raises:
@@ -83,7 +83,7 @@ def events_of_span(means: ActionContext, span: Span) -> Iterator[Event]:
     yield from _events(means, _of_span(span))
 
 
-def events_of_run(means: ActionContext, run_id: str) -> Iterator[Event]:
+def events_of_run(means: ActionContext, run_id: str) -> Iterator[LakeEvent]:
     """Return events of a run, and of the runs of which it is the parent or the root.
 
     Raises:
@@ -115,7 +115,7 @@ def body_of(means: ActionContext, seq: int, day: date) -> bytes | None:
     return next((event.body for event in _events(means, wanted)), None)
 
 
-def _events(means: ActionContext, wanted: _Wanted) -> Iterator[Event]:
+def _events(means: ActionContext, wanted: _Wanted) -> Iterator[LakeEvent]:
     """Yield events, each once: by the manifest of now, where a folder vanished meanwhile."""
     done_to, tries = 0, 0
     seen: set[int] = set()  # of the batch that is being read
@@ -148,10 +148,12 @@ def _batches(
             yield folders[0].last_seq, folders
 
 
-def _of_folders(means: ActionContext, folders: list[Folder], wanted: _Wanted) -> Iterator[Event]:
+def _of_folders(
+    means: ActionContext, folders: list[Folder], wanted: _Wanted
+) -> Iterator[LakeEvent]:
     source = read_events(means.lake, folders)
     for batch in source.to_batches(columns=_COLUMNS, filter=wanted.where):
-        yield from (Event(row["seq"], row["origin"], row["body"]) for row in batch.to_pylist())
+        yield from (LakeEvent(row["seq"], row["origin"], row["body"]) for row in batch.to_pylist())
 
 
 def _list(means: ActionContext, wanted: _Wanted) -> list[Folder]:
@@ -192,10 +194,10 @@ def _is_of(body: bytes, run_id: str) -> bool:
         return False
     parent = ("run", "facets", "parent")
     places = (("run",), (*parent, "run"), (*parent, "root", "run"))
-    return any(at(event, *place, "runId") == run_id for place in places)
+    return any(json_at(event, *place, "runId") == run_id for place in places)
 
 
-def at(value: Any, *path: str) -> Any:  # noqa: ANN401 - JSON of anybody's
+def json_at(value: Any, *path: str) -> Any:  # noqa: ANN401 - JSON of anybody's
     """Return the JSON value at that place; None where there is none."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None

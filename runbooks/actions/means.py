@@ -53,7 +53,7 @@ class Downstream(msgspec.Struct, frozen=True):
     cut: str | None = None
 
 
-class Graph(Protocol):
+class LineageGraph(Protocol):
     """Lineage graph, as it is now."""
 
     def downstream(self, dataset: str, namespace: str | None) -> Downstream:
@@ -77,7 +77,7 @@ class Supervised(Protocol):
         ...
 
 
-class Statement(msgspec.Struct, frozen=True):
+class SqlTables(msgspec.Struct, frozen=True):
     """Names of tables that one SQL statement reads and writes, in lower case."""
 
     reads: tuple[str, ...]
@@ -87,7 +87,7 @@ class Statement(msgspec.Struct, frozen=True):
 class Sql(Protocol):
     """Reads SQL."""
 
-    def statements(self, text: str, dialect: str) -> list[Statement]:
+    def statements(self, text: str, dialect: str) -> list[SqlTables]:
         """Return the tables of each statement; nothing where it cannot be parsed."""
         ...
 
@@ -112,7 +112,7 @@ class ActionContext(msgspec.Struct, frozen=True, kw_only=True):
     via: Via
     policy: Policy
     collector: Collector
-    graph: Graph
+    graph: LineageGraph
     supervised: Supervised
     sql: Sql
     kubernetes: Kubernetes | None = None

@@ -12,13 +12,13 @@ from sqlalchemy import select
 
 from alerts.incidents.affected_datasets import MAX_LISTED
 from alerts.notify.channels.name import ChannelName
-from alerts.notify.message import Impacted, Links, Message, Root
+from alerts.notify.message import Impacted, Message, MessageLinks, MessageRoot
 from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import dataset, incident, incident_member
 from lineage.names.keys import key
 from lineage.states import TIERS
-from runbooks.actions.action import Done, Plan
+from runbooks.actions.action import ActionPlan, Done
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.means import ActionContext, Affected, Downstream
 
@@ -35,18 +35,18 @@ class NotifyDownstream(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     incident: str | None = None
 
 
-class Subject(msgspec.Struct, frozen=True):
+class NoticeSubject(msgspec.Struct, frozen=True):
     """Subject of the notice."""
 
     id: str
-    root: Root
+    root: MessageRoot
     what: str
     since: int
     correlation_id: str
     roots: tuple[Downstream, ...]
 
 
-def plan(asked: NotifyDownstream, means: ActionContext) -> Plan:
+def plan(asked: NotifyDownstream, means: ActionContext) -> ActionPlan:
     """Plan which owners to notify, where, and about how many datasets.
 
     Raises:
@@ -68,7 +68,7 @@ def plan(asked: NotifyDownstream, means: ActionContext) -> Plan:
     cautions = [f"{owner} has no slack in the policy: not notified" for owner in unreachable]
     cautions += [root.cut for root in subject.roots if root.cut]
     figures = {"notices": len(channels), "datasets": sum(map(len, by_owner.values()))}
-    return Plan(does=tuple(does), figures=figures, cautions=tuple(cautions))
+    return ActionPlan(does=tuple(does), figures=figures, cautions=tuple(cautions))
 
 
 def perform(asked: NotifyDownstream, means: ActionContext) -> Done:
@@ -91,18 +91,20 @@ def perform(asked: NotifyDownstream, means: ActionContext) -> Done:
     return Done(did=(f"notified {', '.join(notified)}",), figures={"notices": len(notified)})
 
 
-def _subject(asked: NotifyDownstream, means: ActionContext) -> Subject:
+def _subject(asked: NotifyDownstream, means: ActionContext) -> NoticeSubject:
     if (asked.dataset is None) == (asked.incident is None):
         raise InvalidActionError("notify-downstream: expected either `dataset` or `incident`")
     if asked.incident is not None:
         return _of_incident(asked.incident, means)
     found = means.graph.downstream(asked.dataset or "", asked.dataset_namespace)
     named = f"{key(found.namespace, found.name) & 0xFFFF_FFFF_FFFF_FFFF:016x}"
-    root = Root("dataset", found.name, found.namespace)
-    return Subject(f"notice/{named}/{means.now}", root, found.name, means.now, named, (found,))
+    root = MessageRoot("dataset", found.name, found.namespace)
+    return NoticeSubject(
+        f"notice/{named}/{means.now}", root, found.name, means.now, named, (found,)
+    )
 
 
-def _of_incident(incident_id: str, means: ActionContext) -> Subject:
+def _of_incident(incident_id: str, means: ActionContext) -> NoticeSubject:
     members = (
         select(dataset.c.namespace, dataset.c.name)
         .join(incident_member, incident_member.c.dataset_key == dataset.c.dataset_key)
@@ -119,9 +121,9 @@ def _of_incident(incident_id: str, means: ActionContext) -> Subject:
     if row is None:
         raise InvalidActionError(f"no incident has the id {incident_id[:80]!r}")
     roots = tuple(means.graph.downstream(name, namespace) for namespace, name in named)
-    root = Root(row.root_kind, row.root_name, row.root_namespace)
+    root = MessageRoot(row.root_kind, row.root_name, row.root_namespace)
     notice = f"notice/{incident_id}/{means.now}"
-    return Subject(notice, root, row.what, row.onset, row.correlation_id, roots)
+    return NoticeSubject(notice, root, row.what, row.onset, row.correlation_id, roots)
 
 
 def _by_owner(roots: Iterable[Downstream]) -> dict[str, list[Affected]]:
@@ -150,7 +152,7 @@ def _channels(means: ActionContext, by_owner: dict[str, list[Affected]]) -> dict
 def _notice(
     asked: NotifyDownstream,
     means: ActionContext,
-    subject: Subject,
+    subject: NoticeSubject,
     owner: str,
     theirs: list[Affected],
 ) -> Message:
@@ -170,7 +172,7 @@ def _notice(
         impacted=tuple(listed[:MAX_LISTED]),
         impacted_count=len(theirs),
         tiers=tuple((tier, count) for tier, count in tiers.items() if count),
-        links=Links(),
+        links=MessageLinks(),
         correlation_id=subject.correlation_id,
         note=f"{asked.note} ({means.who})",
     )

@@ -19,7 +19,7 @@ from lineage.names.names import join_parts
 from lineage.names.rules import SEPARATOR
 from lineage.policy.patterns import matcher
 from lineage.process.clock import DAY_MICROS, SECOND_MICROS, instant_text, to_micros
-from runbooks.actions.action import Done, Plan
+from runbooks.actions.action import ActionPlan, Done
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.instants import Instant, in_utc
 from runbooks.actions.means import ActionContext
@@ -45,7 +45,7 @@ class OpenSuppression(
     name: Annotated[str, Meta(max_length=500)] = ""
 
 
-def plan(asked: OpenSuppression, means: ActionContext) -> Plan:
+def plan(asked: OpenSuppression, means: ActionContext) -> ActionPlan:
     """Plan the window, and count the datasets that match now.
 
     Raises:
@@ -57,7 +57,7 @@ def plan(asked: OpenSuppression, means: ActionContext) -> Plan:
     cautions = ["of jobs and datasets that match later too"]
     cautions += ["no dataset matches now: is the pattern right?"] * (not found)
     cautions += ["it hides every dataset there is"] * (asked.pattern.strip() == "*")
-    return Plan(
+    return ActionPlan(
         does=(f"open a window for {asked.pattern}, {times}: {found:,} datasets match now",),
         figures={"datasets": found, "seconds": (until - begin) // SECOND_MICROS},
         cautions=tuple(cautions),

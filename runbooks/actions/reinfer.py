@@ -16,7 +16,7 @@ from openlineage.client.serde import Serde
 
 from lineage import origins
 from lineage.process.clock import from_micros
-from runbooks.actions.action import Done, Plan
+from runbooks.actions.action import ActionPlan, Done
 from runbooks.actions.errors import FailedActionError, RejectedActionError
 from runbooks.actions.evidence import EVENT_LOG, SQL, Inferred, Name, infer
 from runbooks.actions.means import ActionContext
@@ -40,7 +40,7 @@ class InferredJobFacet(JobFacet):
     oracles: list[str] = attr.field(factory=list)
 
 
-def plan(asked: Reinfer, means: ActionContext) -> Plan:
+def plan(asked: Reinfer, means: ActionContext) -> ActionPlan:
     """Plan the edges to declare.
 
     Raises:
@@ -62,7 +62,7 @@ def plan(asked: Reinfer, means: ActionContext) -> Plan:
     unread = ", ".join(found.unread[:_MOST_SHOWN])
     cautions = ["declared edges are expected of the job from then on; its coverage stays as it is"]
     cautions += [f"names in its SQL that fit no one dataset: {unread}"] if unread else []
-    return Plan(
+    return ActionPlan(
         does=(does, *shown, *([f"… and {more:,} more"] if more else [])),
         figures={"edges": len(found.edges), "events": len(outputs), **by_oracle},
         cautions=tuple(cautions),

@@ -9,11 +9,11 @@ from msgspec import Meta
 
 from lineage import origins
 from lineage.process.clock import from_micros
-from runbooks.actions.action import Done, Plan
+from runbooks.actions.action import ActionPlan, Done
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.instants import Instant, in_utc
 from runbooks.actions.lake_events import (
-    Event,
+    LakeEvent,
     Span,
     count_of_span,
     events_of_run,
@@ -40,7 +40,7 @@ class Replay(
     run: Annotated[str, Meta(min_length=8, max_length=200)] | None = None
 
 
-def plan(asked: Replay, means: ActionContext) -> Plan:
+def plan(asked: Replay, means: ActionContext) -> ActionPlan:
     """Plan the events to post, counted by origin.
 
     Raises:
@@ -58,7 +58,7 @@ def plan(asked: Replay, means: ActionContext) -> Plan:
         message = f"{_what(asked, span)}: {total:,} events; at most {MOST_EVENTS:,} at a time"
         raise RejectedActionError(f"{message}: ask for a shorter time")
     counted = ", ".join(f"{count:,} of {origin}" for origin, count in sorted(counts.items()))
-    return Plan(
+    return ActionPlan(
         does=(f"post {total:,} events of {_what(asked, span)} again ({counted}), as history",),
         figures={"events": total},
         cautions=(
@@ -93,12 +93,12 @@ def _again(origin: str) -> str:
     return origins.MARQUEZ_HISTORY if origin in origins.FROM_MARQUEZ else origins.HISTORY
 
 
-def _batches(events: Iterator[Event]) -> Iterator[list[Event]]:
+def _batches(events: Iterator[LakeEvent]) -> Iterator[list[LakeEvent]]:
     while batch := list(islice(events, _BATCH)):
         yield batch
 
 
-def _counted(events: Iterable[Event]) -> dict[str, int]:
+def _counted(events: Iterable[LakeEvent]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for event in events:
         counts[event.origin] = counts.get(event.origin, 0) + 1

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from alerts.notify.outbox import count_failed, failed_channels, requeue
 from lineage.catalog.engine import write_transaction
-from runbooks.actions.action import Done, Plan
+from runbooks.actions.action import ActionPlan, Done
 from runbooks.actions.errors import RejectedActionError
 from runbooks.actions.means import ActionContext
 
@@ -18,7 +18,7 @@ class RequeueNotifications(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     channel: Annotated[str, Meta(min_length=3, max_length=500)]
 
 
-def plan(asked: RequeueNotifications, means: ActionContext) -> Plan:
+def plan(asked: RequeueNotifications, means: ActionContext) -> ActionPlan:
     """Count the notifications that would be sent again.
 
     Raises:
@@ -31,7 +31,7 @@ def plan(asked: RequeueNotifications, means: ActionContext) -> Plan:
         known = ", ".join(others) or "no channel has one"
         message = f"{asked.channel}: no failed notification to send again; failed are: {known}"
         raise RejectedActionError(message)
-    return Plan(
+    return ActionPlan(
         does=(f"send {count:,} failed notifications of {asked.channel} again",),
         figures={"notifications": count},
         cautions=(

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from runbooks.actions.action import Done, Plan
+from runbooks.actions.action import ActionPlan, Done
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.means import ActionContext
 
@@ -26,7 +26,7 @@ class RequeueRejected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     numbers: Annotated[tuple[int, ...], Meta(max_length=1_000)] = ()
 
 
-class Kept(msgspec.Struct, frozen=True):
+class RejectedBody(msgspec.Struct, frozen=True):
     """Rejected body in the spool.
 
     Attributes:
@@ -40,7 +40,7 @@ class Kept(msgspec.Struct, frozen=True):
     is_whole: bool
 
 
-def plan(asked: RequeueRejected, means: ActionContext) -> Plan:
+def plan(asked: RequeueRejected, means: ActionContext) -> ActionPlan:
     """Plan the events to post, by reason, with an example of each.
 
     Raises:
@@ -57,7 +57,7 @@ def plan(asked: RequeueRejected, means: ActionContext) -> Plan:
     ]
     cut = len(found) - len(whole)
     cautions = [f"{cut:,} were kept in part: their producers must send them again"] if cut else []
-    return Plan(
+    return ActionPlan(
         does=(f"post {len(whole):,} rejected events again", *reasons),
         figures={"events": len(whole), "cut": cut},
         cautions=(*cautions, "events rejected again stay as they are; accepted ones are removed"),
@@ -84,7 +84,7 @@ def perform(asked: RequeueRejected, means: ActionContext) -> Done:
     return Done(did=tuple(did), figures={"taken": taken, "refused": len(again)}, is_whole=not again)
 
 
-def _kept(asked: RequeueRejected, means: ActionContext) -> list[Kept]:
+def _kept(asked: RequeueRejected, means: ActionContext) -> list[RejectedBody]:
     found = list(_rows(means))
     if unknown := sorted(set(asked.numbers) - {one.number for one in found}):
         raise InvalidActionError(f"#{unknown[0]}: not rejected, or no longer stored")
@@ -100,12 +100,12 @@ def _kept(asked: RequeueRejected, means: ActionContext) -> list[Kept]:
     return wanted
 
 
-def _rows(means: ActionContext) -> Iterator[Kept]:
+def _rows(means: ActionContext) -> Iterator[RejectedBody]:
     with closing(_spool(means)) as spool:
         for number, reason, detail, origin, size, whole in spool.execute(_ROWS).fetchall():
             # Of what one of our own readers found too large it sent the head, and no more.
             is_whole = size == whole and reason != _HEAD_ONLY
-            yield Kept(number, reason, detail, origin, is_whole)
+            yield RejectedBody(number, reason, detail, origin, is_whole)
 
 
 def _body(means: ActionContext, number: int) -> bytes | None:

@@ -12,7 +12,7 @@ from lineage.catalog.rows import convert_rows
 from lineage.catalog.tables import event_requeue, event_set_aside
 from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import from_micros, instant_text
-from runbooks.actions.action import Done, Plan
+from runbooks.actions.action import ActionPlan, Done
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.lake_events import body_of
 from runbooks.actions.means import ActionContext
@@ -26,7 +26,7 @@ class RequeueSetAside(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     numbers: Annotated[tuple[int, ...], Meta(max_length=1_000)] = ()
 
 
-class Kept(msgspec.Struct, frozen=True):
+class RequeuedEvent(msgspec.Struct, frozen=True):
     """Event that was set aside; `number`: its place in the spool."""
 
     number: int
@@ -36,7 +36,7 @@ class Kept(msgspec.Struct, frozen=True):
     failed_at: int
 
 
-def plan(asked: RequeueSetAside, means: ActionContext) -> Plan:
+def plan(asked: RequeueSetAside, means: ActionContext) -> ActionPlan:
     """Say which events would be posted, by the error that they failed by.
 
     Raises:
@@ -51,7 +51,7 @@ def plan(asked: RequeueSetAside, means: ActionContext) -> Plan:
         f"{instant_text(newest[error].failed_at)}"
         for error, count in counts.most_common()
     ]
-    return Plan(
+    return ActionPlan(
         does=(f"post {len(found):,} events again that were set aside", *errors),
         figures={"events": len(found)},
         cautions=("an event that fails again is set aside again, under a new number",),
@@ -77,7 +77,7 @@ def perform(asked: RequeueSetAside, means: ActionContext) -> Done:
     return Done(did=did, figures=figures, is_whole=not failed)
 
 
-def _posted(one: Kept, means: ActionContext) -> str | None:
+def _posted(one: RequeuedEvent, means: ActionContext) -> str | None:
     """Return why the event was not accepted; None: it was."""
     body = body_of(means, one.number, from_micros(one.received_at).date())
     if body is None:
@@ -97,7 +97,7 @@ def _note(number: int, means: ActionContext) -> None:
         fold_rows(connection, event_requeue, [row])
 
 
-def _kept(asked: RequeueSetAside, means: ActionContext) -> list[Kept]:
+def _kept(asked: RequeueSetAside, means: ActionContext) -> list[RequeuedEvent]:
     found = _waiting(means)
     if unknown := sorted(set(asked.numbers) - {one.number for one in found}):
         raise InvalidActionError(f"#{unknown[0]}: not set aside, or posted again already")
@@ -107,7 +107,7 @@ def _kept(asked: RequeueSetAside, means: ActionContext) -> list[Kept]:
     return wanted
 
 
-def _waiting(means: ActionContext) -> list[Kept]:
+def _waiting(means: ActionContext) -> list[RequeuedEvent]:
     names = ("origin", "error", "received_at", "failed_at")
     number = event_set_aside.c.spool_seq
     is_posted = select(event_requeue.c.spool_seq)
@@ -117,4 +117,4 @@ def _waiting(means: ActionContext) -> list[Kept]:
         .order_by(number)
     )
     with means.engine.connect() as connection:
-        return convert_rows(Kept, connection.execute(waiting))
+        return convert_rows(RequeuedEvent, connection.execute(waiting))

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from runbooks.actions.action import Done, Plan
+from runbooks.actions.action import ActionPlan, Done
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.kubernetes import Kubernetes
 from runbooks.actions.means import ActionContext
@@ -27,7 +27,7 @@ class RestartRole(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     role: Annotated[str, Meta(pattern=r"^[a-z]{1,30}$")]
 
 
-def plan(asked: RestartRole, means: ActionContext) -> Plan:
+def plan(asked: RestartRole, means: ActionContext) -> ActionPlan:
     """Return what would be restarted, and what that costs.
 
     Raises:
@@ -41,10 +41,10 @@ def plan(asked: RestartRole, means: ActionContext) -> Plan:
         for one in workloads:
             restart(_cluster(means, asked.role), one, means.now, is_dry=True)
         does = tuple(f"restart the {one}, which runs the role {asked.role}" for one in workloads)
-        return Plan(does=does, cautions=cautions)
+        return ActionPlan(does=does, cautions=cautions)
     state = means.supervised.roles()[asked.role]
     stopped = f"stop the role {asked.role}, which is {state}, and start it again"
-    return Plan(does=(stopped,), cautions=cautions)
+    return ActionPlan(does=(stopped,), cautions=cautions)
 
 
 def perform(asked: RestartRole, means: ActionContext) -> Done:

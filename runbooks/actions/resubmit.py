@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from lineage.process.clock import from_micros
-from runbooks.actions.action import Done, Plan
+from runbooks.actions.action import ActionPlan, Done
 from runbooks.actions.errors import RejectedActionError
 from runbooks.actions.kubernetes import GROUP_VERSION, Kubernetes
 from runbooks.actions.means import ActionContext
@@ -32,7 +32,7 @@ class Resubmit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: Annotated[str, Meta(pattern=_DNS)]
 
 
-def plan(asked: Resubmit, means: ActionContext) -> Plan:
+def plan(asked: Resubmit, means: ActionContext) -> ActionPlan:
     """Plan the copy; the API server validates it by a dry run.
 
     Raises:
@@ -49,7 +49,7 @@ def plan(asked: Resubmit, means: ActionContext) -> Plan:
         cautions.append("driver.podName is left to the operator: the first driver still has it")
     name = copy["metadata"]["name"]
     does = f"create the SparkApplication {asked.namespace}/{name}, a copy of {asked.name}"
-    return Plan(does=(does,), figures={"applications": 1}, cautions=tuple(cautions))
+    return ActionPlan(does=(does,), figures={"applications": 1}, cautions=tuple(cautions))
 
 
 def perform(asked: Resubmit, means: ActionContext) -> Done:

@@ -7,16 +7,16 @@ import msgspec
 
 from alerts.operator_actions.audit import Via
 from lineage.catalog.engine import open_catalog
-from lineage.catalog.leases import Fence, leading
+from lineage.catalog.leases import LeadershipFence, leading
 from lineage.policy import Policy
 from lineage.process.clock import Clock, system_clock, to_micros
-from runbooks.actions.calling import Answer, Call, call
+from runbooks.actions.calling import ActionAnswer, Call, call
 from runbooks.actions.kubernetes import Kubernetes
 from runbooks.actions.kubernetes_settings import read as read_kubernetes
 from runbooks.actions.means import ActionContext
 from service.actions.collector_adapter import CollectorAdapter
 from service.actions.lineage_adapter import LineageAdapter
-from service.actions.sql_adapter import Parser
+from service.actions.sql_adapter import SqlParser
 from service.actions.supervisor_adapter import SupervisorAdapter
 from service.errors import NoDataError
 from service.queries.catalog_session import advice
@@ -42,8 +42,8 @@ def run(  # noqa: PLR0913 - what, by whom, where, when
     is_dry: bool,
     clock: Clock = system_clock,
     policy: Policy | None = None,
-    fence: Fence | None = None,
-) -> Answer:
+    fence: LeadershipFence | None = None,
+) -> ActionAnswer:
     """Call it, with its rows in the audit log; `policy`: in force, else as its file is now.
 
     `fence`: of the leader that acts by the policy; a person's action needs none.
@@ -64,7 +64,7 @@ def run(  # noqa: PLR0913 - what, by whom, where, when
 
 
 def _means(
-    settings: Settings, policy: Policy, asker: Requester, now: int, fence: Fence | None
+    settings: Settings, policy: Policy, asker: Requester, now: int, fence: LeadershipFence | None
 ) -> ActionContext:
     kubernetes = read_kubernetes()
     engine = open_catalog(settings.catalog)
@@ -79,6 +79,6 @@ def _means(
         collector=CollectorAdapter(settings),
         graph=LineageAdapter(settings),
         supervised=SupervisorAdapter(settings),
-        sql=Parser(),
+        sql=SqlParser(),
         kubernetes=None if kubernetes.url is None else Kubernetes(kubernetes),
     )

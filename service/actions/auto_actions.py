@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Engine, Row, func, select, true
 
-from lineage.catalog.leases import Fence, fence_of
+from lineage.catalog.leases import LeadershipFence, fence_of
 from lineage.catalog.tables import incident, incident_member
 from lineage.errors import RequestError
 from lineage.policy.model import Policy
@@ -50,7 +50,7 @@ class AutoActions:
             for one in asked:
                 self._act(one, policy, fence_of(engine))
 
-    def _act(self, due: Due, policy: Policy, fence: Fence | None) -> None:
+    def _act(self, due: Due, policy: Policy, fence: LeadershipFence | None) -> None:
         asker = Requester(who=due.who, via="policy")
         try:
             run(

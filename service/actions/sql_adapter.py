@@ -1,12 +1,12 @@
 """SQL, as actions read it: by the parser that is held against lineage too."""
 
-from runbooks.actions.means import Statement
+from runbooks.actions.means import SqlTables
 
 
-class Parser:
+class SqlParser:
     """Reads SQL of any dialect that its facet names."""
 
-    def statements(self, text: str, dialect: str) -> list[Statement]:
+    def statements(self, text: str, dialect: str) -> list[SqlTables]:
         """Return the tables that each statement reads or writes; none if it cannot be parsed."""
         # The parser takes 30 MiB and is rarely needed.
         from slis.indicators.accuracy.sql_names import UnreadableSqlError, statements  # noqa: PLC0415
@@ -15,4 +15,4 @@ class Parser:
             found = statements(text, dialect)
         except UnreadableSqlError:
             return []
-        return [Statement(one.reads, one.writes) for one in found]
+        return [SqlTables(one.reads, one.writes) for one in found]

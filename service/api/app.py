@@ -48,7 +48,7 @@ from service.incidents.pagerduty_events import PagerDutyInbox
 from service.incidents.slack_buttons import SlackInbox
 from service.ingest.input_checks import reject_nul
 from service.release import release
-from service.runtime.jobs import Job
+from service.runtime.jobs import PeriodicJobState
 from service.runtime.settings import Settings
 
 _AnyRequest = Request[Any, Any, Any]
@@ -134,7 +134,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     routing: RoutingSettings | None = None,
     delivery: DeliverySettings | None = None,
     live: LineageCache | None = None,
-    jobs: Callable[[], Sequence[Job]] = tuple,
+    jobs: Callable[[], Sequence[PeriodicJobState]] = tuple,
 ) -> Litestar:
     """Build the application over the catalog of these settings.
 

@@ -62,7 +62,7 @@ _WHOLE = frozenset({"incident", "severity", "state", "status", "tier", "SLI", "d
 _NUMBERS = frozenset({"good", "total", "ratio", "objective", "steps"})
 
 
-def clean(text: object) -> str:
+def escape_control(text: object) -> str:
     """Escape every control character that a terminal would obey."""
     return "".join(_escaped(character) for character in str(text))
 
@@ -81,7 +81,7 @@ def print_json(answer: Any) -> None:  # noqa: ANN401 - any of `answers.shapes`
 
 def plain_lines(lines: Iterable[str]) -> None:
     """Print escaped lines on standard output."""
-    sys.stdout.write("".join(f"{clean(line)}\n" for line in lines))
+    sys.stdout.write("".join(f"{escape_control(line)}\n" for line in lines))
 
 
 def console() -> "Console":
@@ -91,11 +91,11 @@ def console() -> "Console":
     return Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 
-def plain(text: object, style: str = "") -> "Text":
+def escape_markup(text: object, style: str = "") -> "Text":
     """Return text that rich does not read as markup."""
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    return Text(clean(text), style=style)
+    return Text(escape_control(text), style=style)
 
 
 def grid(*columns: str, title: str | None = None) -> "Table":
@@ -105,7 +105,7 @@ def grid(*columns: str, title: str | None = None) -> "Table":
     """
     from rich.table import Table  # noqa: PLC0415 - as above
 
-    shown = Table(title=title and plain(title), title_justify="left")
+    shown = Table(title=title and escape_markup(title), title_justify="left")
     for name in columns:
         shown.add_column(name, no_wrap=name in _WHOLE, overflow="fold")
         if name in _NUMBERS:
@@ -115,14 +115,14 @@ def grid(*columns: str, title: str | None = None) -> "Table":
 
 def filled(shown: "Table", otherwise: str) -> "RenderableType":
     """Print the table, or a sentence if it has no rows."""
-    return shown if shown.row_count else plain(otherwise)
+    return shown if shown.row_count else escape_markup(otherwise)
 
 
 def tree(title: str, nodes: Sequence[_Branch], label: "Callable[[_Branch], Text]") -> "Tree":
     """Return a tree with `label` of each node, or one line that none is known."""
     from rich.tree import Tree  # noqa: PLC0415 - as above
 
-    root = Tree(plain(title if nodes else f"{title}: none known", "bold"))
+    root = Tree(escape_markup(title if nodes else f"{title}: none known", "bold"))
     _grow(root, nodes, label)
     return root
 
@@ -134,12 +134,12 @@ def _grow(below: "Tree", nodes: Iterable[_Branch], label: "Callable[[_Branch], T
 
 def elsewhere(node: Branch) -> "Text":
     """Return the note that a branch is drawn elsewhere, or nothing."""
-    return plain("  (its branch is elsewhere)" if node.repeated else "", "dim")
+    return escape_markup("  (its branch is elsewhere)" if node.repeated else "", "dim")
 
 
 def state(word: str) -> "Text":
     """Return a state or status in its colour."""
-    return plain(word, _STYLES.get(word, ""))
+    return escape_markup(word, _STYLES.get(word, ""))
 
 
 def local(instant: str | None) -> str:
@@ -176,4 +176,4 @@ def show(
 
 def warn(sentence: str) -> None:
     """Print a sentence on standard error, so that JSON on standard output stays clean."""
-    sys.stderr.write(f"lineward: {clean(sentence)}\n")
+    sys.stderr.write(f"lineward: {escape_control(sentence)}\n")

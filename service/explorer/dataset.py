@@ -11,7 +11,7 @@ from service.queries.dataset_checks import EdgeChecks, edge_checks
 from service.queries.dataset_history import dataset_history
 from service.queries.dataset_limit import Limit, limit_of
 from service.queries.dataset_lookup import Dataset
-from service.queries.history_shapes import History
+from service.queries.history_shapes import DatasetHistory
 from service.queries.impact import Impact, impact
 from service.queries.incident_shapes import IncidentRow
 from service.queries.incidents import incidents
@@ -51,7 +51,7 @@ class DatasetView(msgspec.Struct, frozen=True):
     graph: Picture
     impact: Impact
     checks: EdgeChecks
-    history: History | None
+    history: DatasetHistory | None
     schemas: list[SchemaRow]
     columns: DatasetColumns
     older: str
@@ -81,7 +81,7 @@ def dataset_view(asked: CatalogSession, named: Dataset) -> DatasetView:
     )
 
 
-def _schemas(history: History) -> list[SchemaRow]:
+def _schemas(history: DatasetHistory) -> list[SchemaRow]:
     """Return the schemas, newest first."""
     return [
         SchemaRow(

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.names.keys import key
 from service.explorer.layers import assign_layers
 from service.queries.lineage import ORIGIN_WORDS, edge_origins
@@ -68,7 +68,7 @@ class _Graph(msgspec.Struct):
     edges: dict[tuple[Name, Name], list[str]]  # jobs by (from, to)
 
 
-def among(reader: Reader, names: Iterable[Name]) -> Iterator[Edge]:
+def among(reader: CatalogReader, names: Iterable[Name]) -> Iterator[Edge]:
     """Return all edges between these datasets; trees have only those that lead to the root."""
     by_key = {key(*name): name for name in names}
     for row in edges_between(reader, by_key):
@@ -76,7 +76,7 @@ def among(reader: Reader, names: Iterable[Name]) -> Iterator[Edge]:
             yield by_key[row.upstream_key], by_key[row.downstream_key], row.job_name
 
 
-def origins_among(reader: Reader, names: Iterable[Name]) -> dict[tuple[Name, Name], str]:
+def origins_among(reader: CatalogReader, names: Iterable[Name]) -> dict[tuple[Name, Name], str]:
     """Return the origins of edges that no input reported, in words."""
     by_key = {key(*name): name for name in names}
     return {

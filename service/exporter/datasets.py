@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from lineage.catalog.queries import is_listed
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.names.names import join_parts
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ WHERE l.cadence_class = 'failed' AND d.retired_at IS NULL
 """
 
 
-def name_growth(reader: Reader) -> Iterator[Metric]:
+def name_growth(reader: CatalogReader) -> Iterator[Metric]:
     """Return new datasets per hour by pattern, and the number of `name_explosion` patterns."""
     rows = reader.rows(_GROWTH)
     counts: Counter[str] = Counter()
@@ -50,7 +50,7 @@ def name_growth(reader: Reader) -> Iterator[Metric]:
     yield GaugeMetricFamily("lineage_name_explosion", text, value=exploding)
 
 
-def pii_figures(reader: Reader, policy: "Policy") -> Iterator[Metric]:
+def pii_figures(reader: CatalogReader, policy: "Policy") -> Iterator[Metric]:
     """Yield nothing if no rule of the policy names personal data: there is nothing to look for."""
     if not any(rule.pii for rule in policy.datasets):
         return
@@ -70,7 +70,7 @@ def pii_figures(reader: Reader, policy: "Policy") -> Iterator[Metric]:
     yield family
 
 
-def limit_failures(reader: Reader) -> GaugeMetricFamily:
+def limit_failures(reader: CatalogReader) -> GaugeMetricFamily:
     """Return how many datasets have no limit for that reason; 0 is right."""
     text = "Datasets whose limit could not be learned because of an internal error."
     [(failed,)] = reader.rows(_FAILED)

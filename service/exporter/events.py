@@ -10,12 +10,12 @@ from prometheus_client.core import (
     Metric,
 )
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from service.exporter import metric_rows
 from service.queries.set_aside import count_set_aside
 
 
-def lag_families(reader: Reader) -> Iterator[Metric]:
+def lag_families(reader: CatalogReader) -> Iterator[Metric]:
     """Yield how long events took to become facts, and which events are in no lag."""
     lag = HistogramMetricFamily(
         "lineage_ingestion_lag_seconds",
@@ -41,13 +41,13 @@ def lag_families(reader: Reader) -> Iterator[Metric]:
     yield from (lag, *asides.values())
 
 
-def set_aside_family(reader: Reader) -> GaugeMetricFamily:
+def set_aside_family(reader: CatalogReader) -> GaugeMetricFamily:
     """Return how many events are set aside and were not posted again."""
     text = "Set-aside events that were not requeued."
     return GaugeMetricFamily("lineage_events_set_aside", text, count_set_aside(reader))
 
 
-def error_families(reader: Reader) -> Iterator[Metric]:
+def error_families(reader: CatalogReader) -> Iterator[Metric]:
     """Yield counters of errors; they do not fall when rows are pruned."""
     text = "Events rejected by the collector or failed in the pipeline"
     live = CounterMetricFamily("lineage_errors", f"{text}.", labels=("stage", "cause"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from lineage.catalog.meta_keys import EVIDENCE_LISTED_AT, EVIDENCE_UNLISTED
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import pairs_of
 from lineage.process.clock import SECOND_MICROS
 
@@ -26,14 +26,14 @@ _MOST_STRATA = 50
 _BOUNDS = ("ratio", "lower", "upper")
 
 
-def evidence_families(reader: Reader) -> Iterator[Metric]:
+def evidence_families(reader: CatalogReader) -> Iterator[Metric]:
     """Yield the families; what was never compared is absent, not healthy."""
     yield from _event_logs(reader)
     yield from _sql(reader)
     yield from _accuracy(reader)
 
 
-def _event_logs(reader: Reader) -> Iterator[Metric]:
+def _event_logs(reader: CatalogReader) -> Iterator[Metric]:
     passes = pairs_of(reader.rows(_PASSES))
     if not passes:
         return
@@ -48,7 +48,7 @@ def _event_logs(reader: Reader) -> Iterator[Metric]:
     yield runs
 
 
-def _logs(reader: Reader, passes: dict[str, int]) -> Iterator[Metric]:
+def _logs(reader: CatalogReader, passes: dict[str, int]) -> Iterator[Metric]:
     ((files, problems),) = reader.rows(_FILES)
     values = [
         ("files", "Event log files that were read or failed.", files),
@@ -67,7 +67,7 @@ def _logs(reader: Reader, passes: dict[str, int]) -> Iterator[Metric]:
         yield GaugeMetricFamily(f"lineage_evidence_{name}", text, value=value)
 
 
-def _sql(reader: Reader) -> Iterator[Metric]:
+def _sql(reader: CatalogReader) -> Iterator[Metric]:
     ((texts, problems),) = reader.rows(_TEXTS)
     if texts:
         text = "Distinct SQL texts of runs."
@@ -76,7 +76,7 @@ def _sql(reader: Reader) -> Iterator[Metric]:
         yield GaugeMetricFamily("lineage_sql_problem_texts", text, value=problems)
 
 
-def _accuracy(reader: Reader) -> Iterator[Metric]:
+def _accuracy(reader: CatalogReader) -> Iterator[Metric]:
     found = reader.rows(_STRATA, {"most": _MOST_STRATA})
     if not found:
         return

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from lineage.catalog.queries import IS_OPEN, MOST_SEVERE_FIRST
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, pairs_of
 from lineage.process.clock import SECOND_MICROS, to_micros
 from lineage.states import CRITICAL
@@ -49,7 +49,7 @@ _PHASES = {
 }
 
 
-def incident_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
+def incident_figures(reader: CatalogReader, now: datetime) -> Iterator[Metric]:
     """Yield the metrics; the mean of no incidents is absent, not 0."""
     rows = reader.rows(_OPEN, {"most": MOST_DETAILED})
     yield from _each(rows, pairs_of(rows_for(reader, _AFFECTED, [row[0] for row in rows])))
@@ -86,7 +86,7 @@ def _each(rows: list[Row], critical: dict[str, int]) -> Iterator[Metric]:
     yield from (root, onset, hit, affected)
 
 
-def _opened(reader: Reader, now: datetime) -> Metric:
+def _opened(reader: CatalogReader, now: datetime) -> Metric:
     family = GaugeMetricFamily(
         "lineage_incidents_opened",
         "Incidents opened in the window, by current severity.",
@@ -100,7 +100,7 @@ def _opened(reader: Reader, now: datetime) -> Metric:
     return family
 
 
-def _means(reader: Reader, now: datetime) -> Metric:
+def _means(reader: CatalogReader, now: datetime) -> Metric:
     family = GaugeMetricFamily(
         "lineage_incident_mean_seconds",
         f"Mean time from the fault until it was detected, notified, resolved; {MEAN_DAYS} days.",

@@ -11,7 +11,7 @@ from alerts.operator_actions.verdicts import METRIC as VERDICTS
 from alerts.operator_actions.verdicts import count_verdicts
 from lineage.catalog.meta_keys import EPOCH
 from lineage.catalog.queries import IS_OPEN, IS_UNRESOLVED, MOST_SEVERE_FIRST
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.states import SLI_BY_ID
 from service.queries.suppressions import suppressions
 
@@ -37,7 +37,7 @@ _STATES = ("open", "acknowledged", "suppressed")
 MOST_WINDOWS = 50
 
 
-def incident_families(reader: Reader) -> Iterator[Metric]:
+def incident_families(reader: CatalogReader) -> Iterator[Metric]:
     """Yield families of the catalog; an incident stays open until it is ended."""
     is_open = GaugeMetricFamily(
         "lineage_incident_open",
@@ -56,7 +56,7 @@ def incident_families(reader: Reader) -> Iterator[Metric]:
     yield from (is_open, counts, _explained(reader))
 
 
-def _explained(reader: Reader) -> Metric:
+def _explained(reader: CatalogReader) -> Metric:
     family = CounterMetricFamily(
         "lineage_sli_explained",
         "Bad part of the SLI that belongs to an open incident, in the unit of lineage_sli_total.",
@@ -67,7 +67,7 @@ def _explained(reader: Reader) -> Metric:
     return family
 
 
-def verdict_families(reader: Reader) -> Iterator[Metric]:
+def verdict_families(reader: CatalogReader) -> Iterator[Metric]:
     """Yield verdicts by kind of fault: precision is 1 - false_alarm / judged."""
     family = CounterMetricFamily(
         VERDICTS, "Incidents with a verdict of a person, by kind.", labels=("kind", "verdict")
@@ -77,7 +77,7 @@ def verdict_families(reader: Reader) -> Iterator[Metric]:
     yield family
 
 
-def window_figures(reader: Reader, policy: "Policy", now: datetime) -> Iterator[Metric]:
+def window_figures(reader: CatalogReader, policy: "Policy", now: datetime) -> Iterator[Metric]:
     """Yield active windows by name, those that end first; without one, the family is empty."""
     family = GaugeMetricFamily(
         "lineage_suppression_active",

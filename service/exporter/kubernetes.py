@@ -5,11 +5,11 @@ from datetime import datetime
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from service.queries.applications import kubernetes_status
 
 
-def kubernetes_families(reader: Reader, now: datetime) -> Iterator[Metric]:
+def kubernetes_families(reader: CatalogReader, now: datetime) -> Iterator[Metric]:
     """Yield nothing where no namespace was ever watched."""
     if (watched := kubernetes_status(reader, now)) is None:
         return

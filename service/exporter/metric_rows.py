@@ -8,7 +8,7 @@ import msgspec
 
 from lineage.catalog.meta_keys import EPOCH
 from lineage.catalog.queries import ALL_HOURS, JOIN_WORST_STATE, STATES_BY_SEVERITY, TIER, is_listed
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_rows, pairs_of
 from lineage.process.clock import to_micros
 from lineage.states import BAD, COVERAGE, CRITICAL, TIERS
@@ -83,7 +83,7 @@ TierOwner = tuple[str, str]
 ASIDES: tuple[str, ...] = ("history", "skewed")  # counted beside the lags
 
 
-class Listed(msgspec.Struct, frozen=True):
+class ListedState(msgspec.Struct, frozen=True):
     """State of one SLI of a dataset that is shown by name."""
 
     dataset_namespace: str
@@ -110,13 +110,13 @@ class DatasetSnapshot(msgspec.Struct, frozen=True):
 
     counts: Counter[TierState]
     others: Counter[TierState]  # bad or critical, and not listed
-    listed: list[Listed]
+    listed: list[ListedState]
     without_checksum: dict[str, int]  # by tier
     without_owner: dict[str, int]  # by tier
     without_lineage: Counter[TierOwner]
 
 
-def standing(reader: Reader) -> DatasetSnapshot:
+def standing(reader: CatalogReader) -> DatasetSnapshot:
     """Count all datasets by tier and state, and list the most severe."""
     rows = reader.rows(_STANDING)
     counts = Counter((tier, STATES_BY_SEVERITY[rank]) for _, tier, _, rank in rows)
@@ -125,7 +125,7 @@ def standing(reader: Reader) -> DatasetSnapshot:
     others = Counter({id_: n for id_, n in counts.items() if id_[0] == CRITICAL or id_[1] == BAD})
     others.subtract((tier, STATES_BY_SEVERITY[rank]) for _, tier, _, rank in most_severe)
     listed = rows_for(reader, _LISTED, [row[0] for row in most_severe])
-    by_name = sorted(convert_rows(Listed, listed), key=_by_name)
+    by_name = sorted(convert_rows(ListedState, listed), key=_by_name)
     return DatasetSnapshot(
         counts,
         others,
@@ -150,27 +150,27 @@ def _gravity(row: Row) -> tuple[int, int, int, int]:
     return rank, [*TIERS, tier].index(tier), since or 0, dataset_key
 
 
-def _by_name(row: Listed) -> tuple[str, str, str]:
+def _by_name(row: ListedState) -> tuple[str, str, str]:
     return row.dataset_namespace, row.dataset, row.sli
 
 
-def counters(reader: Reader) -> list[Row]:
+def counters(reader: CatalogReader) -> list[Row]:
     """(sli, tier, tier_origin, epoch, good, total, unknown) since each epoch began."""
     return reader.rows(_COUNTERS, _MOST)
 
 
-def now_counts(reader: Reader) -> list[Row]:
+def now_counts(reader: CatalogReader) -> list[Row]:
     """(sli, tier, good, total, learning, excepted, unknown) at the last evaluation."""
     return reader.rows(_NOW, _MOST)
 
 
-def corrected_hours(reader: Reader, now: datetime, days: int) -> list[Row]:
+def corrected_hours(reader: CatalogReader, now: datetime, days: int) -> list[Row]:
     """(sli, tier, good, total) of the corrected history of that many days."""
     since = to_micros(now - timedelta(days=days))
     return reader.rows(_HOURS, {"since": since, **_MOST})
 
 
-def lag_figures(reader: Reader) -> dict[str, LagFigures]:
+def lag_figures(reader: CatalogReader) -> dict[str, LagFigures]:
     """Return the lag histogram since the catalog began, by processing type."""
     found: dict[str, dict[str, float]] = {}
     for processing, name, value in reader.rows(_LAG, _MOST):
@@ -185,12 +185,12 @@ def _lag_figures(values: dict[str, float]) -> LagFigures:
     return LagFigures(buckets, sum_seconds, asides)
 
 
-def errors(reader: Reader) -> list[Row]:
+def errors(reader: CatalogReader) -> list[Row]:
     """(stage, cause, origin, events that failed there) since the catalog began."""
     return reader.rows(_ERRORS, _MOST)
 
 
-def served_buckets(reader: Reader) -> dict[tuple[str, str, str], LagFigures]:
+def served_buckets(reader: CatalogReader) -> dict[tuple[str, str, str], LagFigures]:
     """Return the latency histograms of queries, by metric, backend and query."""
     found: dict[tuple[str, str, str], dict[str, float]] = {}
     for metric, backend, query, le, value in reader.rows(_BUCKETS, _MOST):
@@ -198,6 +198,6 @@ def served_buckets(reader: Reader) -> dict[tuple[str, str, str], LagFigures]:
     return {labels: _lag_figures(values) for labels, values in found.items()}
 
 
-def served_counts(reader: Reader) -> list[Row]:
+def served_counts(reader: CatalogReader) -> list[Row]:
     """(metric, label, value) of what is counted beside the SLIs."""
     return reader.rows(_SERVED, _MOST)

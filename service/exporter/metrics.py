@@ -16,7 +16,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from lineage.catalog.reader import NoCatalogError, Reader, open_reader
+from lineage.catalog.reader import CatalogReader, NoCatalogError, open_reader
 from lineage.catalog.trouble import CatalogError
 from lineage.policy import Policy
 from lineage.process.clock import SECOND_MICROS, Clock, system_clock
@@ -54,7 +54,7 @@ from service.queries.roles import roles_of, status_policies
 from service.queries.slis import mostly_unknown, objectives_of
 from service.queries.timestamps import Evaluated, last_evaluation
 from service.release import release
-from service.runtime.jobs import Job, jobs_of
+from service.runtime.jobs import PeriodicJobState, all_jobs
 from service.runtime.policies import PolicyInForce
 from service.runtime.settings import Settings
 
@@ -70,7 +70,7 @@ class CatalogCollector(Collector):
         clock: Clock = system_clock,
         policy: PolicyInForce | None = None,
         leads: Callable[[], bool] = lambda: True,
-        jobs: Callable[[], Sequence[Job]] = tuple,
+        jobs: Callable[[], Sequence[PeriodicJobState]] = tuple,
     ) -> None:
         """Read nothing yet.
 
@@ -109,7 +109,7 @@ class CatalogCollector(Collector):
         yield _gauge("lineage_service_leader", "1 if this replica is the leader.", float(leads))
         yield from collector_families(self._settings, now)
         yield from role_families(roles_of(self._settings.data_dir, now)[1])
-        yield from job_families(jobs_of(self._settings.data_dir, now.timestamp(), self._jobs()))
+        yield from job_families(all_jobs(self._settings.data_dir, now.timestamp(), self._jobs()))
         families = self._families(now, leads=leads)
         yield _gauge(
             "lineage_catalog_readable", "1 if the catalog can be read.", float(bool(families))
@@ -138,7 +138,9 @@ class CatalogCollector(Collector):
     def _own_policy(self) -> Iterator[Metric]:
         yield from policy_families(status_policies(self._policy.standing()))
 
-    def _of_catalog(self, reader: Reader, evaluated: Evaluated, now: datetime) -> Iterator[Metric]:
+    def _of_catalog(
+        self, reader: CatalogReader, evaluated: Evaluated, now: datetime
+    ) -> Iterator[Metric]:
         yield from counter_families(reader)
         yield from lag_families(reader)
         yield from error_families(reader)
@@ -167,7 +169,7 @@ class CatalogCollector(Collector):
             yield from evidence_families(reader)
             yield from standing_metrics(self._standing(reader, evaluated.as_of))
 
-    def _of_policy(self, reader: Reader, now: datetime) -> Iterator[Metric]:
+    def _of_policy(self, reader: CatalogReader, now: datetime) -> Iterator[Metric]:
         """Collect the metrics of the policy in force; none without a policy."""
         if (policy := self._known_policy()) is not None:
             yield objective_family(objectives_of(policy))
@@ -189,7 +191,7 @@ class CatalogCollector(Collector):
                 *size_figures(reader, self._settings),
             ]
 
-    def _standing(self, reader: Reader, as_of: int) -> metric_rows.DatasetSnapshot:
+    def _standing(self, reader: CatalogReader, as_of: int) -> metric_rows.DatasetSnapshot:
         """Read once an evaluation: between two of them, no state changes."""
         with self._lock:
             if self._kept is None or self._kept[0] != as_of:

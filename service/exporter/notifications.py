@@ -13,11 +13,11 @@ from alerts.notify.delivery_queries import (
     load_counts,
     oldest_undelivered_seconds,
 )
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import to_micros
 
 
-def delivery_families(reader: Reader, now: datetime) -> Iterator[Metric]:
+def delivery_families(reader: CatalogReader, now: datetime) -> Iterator[Metric]:
     """Yield the families of the outbox; none of them depends on an evaluation."""
     sent = CounterMetricFamily(
         "lineage_notifications",

@@ -5,10 +5,10 @@ from datetime import datetime
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from lineage.policy.file import Standing
-from service.queries.roles import RUNNING, Role, RolePolicy
+from lineage.policy.file import PolicyState
+from service.queries.roles import RUNNING, RolePolicy, RoleStatus
 from service.queries.status import spool_status, status
-from service.runtime.jobs import Job
+from service.runtime.jobs import PeriodicJobState
 from service.runtime.settings import Settings
 
 _LABELS = ("role", "periodic_job")
@@ -25,7 +25,7 @@ def collector_families(settings: Settings, now: datetime) -> Iterator[Metric]:
         )
 
 
-def pipeline_families(settings: Settings, now: datetime, policy: Standing) -> Iterator[Metric]:
+def pipeline_families(settings: Settings, now: datetime, policy: PolicyState) -> Iterator[Metric]:
     """Yield how far the pipeline is behind, and the policy version of each role."""
     answer = status(settings, now, count_datasets=False, own_policy=policy)
     yield from policy_families(answer.policies)
@@ -43,7 +43,7 @@ def pipeline_families(settings: Settings, now: datetime, policy: Standing) -> It
         )
 
 
-def role_families(roles: list[Role]) -> Iterator[Metric]:
+def role_families(roles: list[RoleStatus]) -> Iterator[Metric]:
     """Yield the metrics of the state and restarts of each role."""
     working = GaugeMetricFamily(
         "lineage_role_working",
@@ -76,7 +76,7 @@ def policy_families(policies: list[RolePolicy]) -> Iterator[Metric]:
     yield from (in_force, rejected)
 
 
-def job_families(jobs: Sequence[Job]) -> Iterator[Metric]:
+def job_families(jobs: Sequence[PeriodicJobState]) -> Iterator[Metric]:
     """Return the metrics of the jobs of every role on this data folder; none without jobs."""
     last_run = GaugeMetricFamily(
         "lineage_periodic_job_last_run_timestamp_seconds",

@@ -8,7 +8,7 @@ import msgspec
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from lineage.catalog.queries import FAILS, leaf_job
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.process.clock import SECOND_MICROS, to_micros
 from lineage.states import TIERS
@@ -75,7 +75,7 @@ class _Found(msgspec.Struct, frozen=True):
     labels: tuple[str, ...]
 
 
-def recent_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
+def recent_figures(reader: CatalogReader, now: datetime) -> Iterator[Metric]:
     """Yield the newest of each kind; a reader of a dataset is counted once, by tier."""
     since = to_micros(now - timedelta(days=CHANGE_DAYS))
     changes = [
@@ -91,7 +91,9 @@ def recent_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
     yield _consumers(reader, {one.key: one.name for one in [*changes, *failures]})
 
 
-def _found(reader: Reader, sql: str, since: int, labels: tuple[str, ...] = ()) -> list[_Found]:
+def _found(
+    reader: CatalogReader, sql: str, since: int, labels: tuple[str, ...] = ()
+) -> list[_Found]:
     rows = reader.rows(sql, {"since": since, "most": MOST_LISTED})
     return [
         _Found(row.dataset_key, (row.namespace, row.name), row.at, (*labels, *_job_of(row)))
@@ -111,7 +113,7 @@ def _instants(name: str, text: str, labels: tuple[str, ...], found: list[_Found]
     return family
 
 
-def _consumers(reader: Reader, datasets: dict[int, tuple[str, str]]) -> Metric:
+def _consumers(reader: CatalogReader, datasets: dict[int, tuple[str, str]]) -> Metric:
     family = GaugeMetricFamily(
         "lineage_dataset_consumers",
         "Downstream datasets of a dataset that changed or failed.",
@@ -124,7 +126,7 @@ def _consumers(reader: Reader, datasets: dict[int, tuple[str, str]]) -> Metric:
     return family
 
 
-def _tiers_below(reader: Reader, key: int) -> Counter[str]:
+def _tiers_below(reader: CatalogReader, key: int) -> Counter[str]:
     walk = CatalogWalk(reader, NEXT["downstream"], EVERYTHING).walked([key], MOST_DEPTH)
     below = walk.keys[1:]
     counts = Counter(tier for _, tier in rows_for(reader, _TIERS, below))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from service.api.access.access_auditor import DENIED, UNAUTHORIZED
 from service.api.served.queries import METRIC as QUERIES
 from service.exporter import metric_rows
@@ -16,7 +16,7 @@ _COUNTS = {
 }
 
 
-def served_families(reader: Reader) -> Iterator[Metric]:
+def served_families(reader: CatalogReader) -> Iterator[Metric]:
     """Yield durations of queries by backend and kind, rejected accesses, and wrong permissions."""
     queries = HistogramMetricFamily(
         QUERIES, "Time from a query to the last byte of its answer.", labels=("backend", "query")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from service.runtime.settings import Settings
 
 # Files that compaction or retention will delete take room as well.
@@ -12,7 +12,7 @@ _LAKE = "SELECT coalesce(sum(bytes), 0), coalesce(sum(files), 0) FROM lake_folde
 _POSTGRES = "SELECT pg_database_size(current_database())"
 
 
-def size_figures(reader: Reader, settings: Settings) -> Iterator[Metric]:
+def size_figures(reader: CatalogReader, settings: Settings) -> Iterator[Metric]:
     """Return the bytes of the catalog, and the bytes and files of the lake by its manifest."""
     bytes_ = float(_catalog_bytes(reader, settings))
     yield GaugeMetricFamily("lineage_catalog_bytes", "Size of the catalog.", value=bytes_)
@@ -22,7 +22,7 @@ def size_figures(reader: Reader, settings: Settings) -> Iterator[Metric]:
     yield GaugeMetricFamily("lineage_lake_files", text, value=files)
 
 
-def _catalog_bytes(reader: Reader, settings: Settings) -> int:
+def _catalog_bytes(reader: CatalogReader, settings: Settings) -> int:
     if not settings.catalog.startswith("sqlite"):
         return int(reader.rows(_POSTGRES)[0][0])
     pages, size = (int(reader.rows(f"PRAGMA {name}")[0][0]) for name in ("page_count", "page_size"))

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.states import (
     ACCURACY,
     COVERAGE,
@@ -50,7 +50,7 @@ _RATIOS = {
 }
 
 
-def counter_families(reader: Reader) -> Iterator[Metric]:
+def counter_families(reader: CatalogReader) -> Iterator[Metric]:
     """Yield the counters of each SLI, tier and epoch."""
     labels = ("sli", "tier", "tier_origin", "epoch")
     good = CounterMetricFamily("lineage_sli_good", "Good dataset-seconds or events.", labels=labels)
@@ -79,7 +79,7 @@ def objective_family(ratios: Objectives) -> Metric:
     return family
 
 
-def corrected_family(reader: Reader, now: datetime) -> Metric:
+def corrected_family(reader: CatalogReader, now: datetime) -> Metric:
     """Return good over total, late events counted in the hour that they belong to; 1 is best."""
     family = GaugeMetricFamily(
         "lineage_sli_corrected_ratio",
@@ -93,7 +93,7 @@ def corrected_family(reader: Reader, now: datetime) -> Metric:
     return family
 
 
-def ratio_families(reader: Reader, hidden: set[tuple[str, str]]) -> Iterator[Metric]:
+def ratio_families(reader: CatalogReader, hidden: set[tuple[str, str]]) -> Iterator[Metric]:
     """Yield the ratio of each SLI now, but for those that are hidden, and what is not counted."""
     ratios = {
         sli: GaugeMetricFamily(name, text, labels=("tier",))

@@ -12,7 +12,7 @@ import msgspec
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from lineage.catalog.queries import CURSOR
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_row
 from lineage.process.clock import SECOND_MICROS, to_micros
 from service.ingest.spool import first, reading
@@ -42,7 +42,7 @@ class _Batch(msgspec.Struct, frozen=True):
     landed_at: int
 
 
-def stage_figures(reader: Reader, settings: Settings, now: datetime) -> Iterator[Metric]:
+def stage_figures(reader: CatalogReader, settings: Settings, now: datetime) -> Iterator[Metric]:
     """Yield each known stage of the newest batch, and how long the oldest event has waited."""
     if settings.is_shipped:
         yield _oldest_age(oldest_since(reader), to_micros(now))
@@ -56,7 +56,7 @@ def stage_figures(reader: Reader, settings: Settings, now: datetime) -> Iterator
             yield from _of_batch(reader, opened, convert_row(_Batch, batches[0]))
 
 
-def _waiting(reader: Reader, spool: sqlite3.Connection, now: int) -> Metric:
+def _waiting(reader: CatalogReader, spool: sqlite3.Connection, now: int) -> Metric:
     cursors = reader.rows(CURSOR, {"reader": "pipeline"})
     return _oldest_age(first(spool, _OLDEST.format(seq=int(cursors[0][0]) if cursors else 0)), now)
 
@@ -67,7 +67,7 @@ def _oldest_age(oldest: int | None, now: int) -> Metric:
     return GaugeMetricFamily("lineage_pipeline_backlog_oldest_seconds", text, value=seconds)
 
 
-def _of_batch(reader: Reader, spool: sqlite3.Connection, batch: _Batch) -> Iterator[Metric]:
+def _of_batch(reader: CatalogReader, spool: sqlite3.Connection, batch: _Batch) -> Iterator[Metric]:
     text = "Events in the newest batch."
     yield GaugeMetricFamily("lineage_batch_events", text, value=float(batch.events))
     received = _received(spool, batch)

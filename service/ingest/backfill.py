@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from lineage import origins
 from service.errors import NotRunningError
-from service.ingest.backfill_report import Report
+from service.ingest.backfill_report import BackfillReport
 from service.ingest.batching import batch_events
 from service.ingest.collector_client import CollectorClient, Target, UnansweredError, read_token
 from service.ingest.event_files import RecordedEvent
@@ -14,7 +14,7 @@ from service.runtime.settings import Settings
 _RETRY_SECONDS = 60.0
 
 
-class Sender:
+class BatchSender:
     """Posts batches to one collector, and tries again while it is busy or being restarted."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Sender:
         )
         self._reach = CollectorClient(self._target, give_up_seconds=retry_seconds)
         self._poster = EventUploader(self._reach)
-        self.report = Report()
+        self.report = BackfillReport()
 
     def require_collector(self) -> None:
         """See that it is there before anything is read.

@@ -13,7 +13,7 @@ class RejectedFileEvent(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Report(msgspec.Struct):
+class BackfillReport(msgspec.Struct):
     """Counts of accepted and rejected events; a duplicate counts as accepted."""
 
     taken: int = 0

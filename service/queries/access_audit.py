@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from service.errors import InvalidQuestionError
 from service.queries.cursors import Whole, cursor_of, key_of
@@ -73,7 +73,7 @@ class AccessPage(msgspec.Struct, frozen=True):
 
 
 def access_audit(
-    reader: Reader, filters: AccessFilters, *, limit: int, cursor: str | None = None
+    reader: CatalogReader, filters: AccessFilters, *, limit: int, cursor: str | None = None
 ) -> AccessPage:
     """Return at most `limit` accesses.
 

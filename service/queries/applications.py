@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from lineage.catalog.meta_keys import BY_EVENTS, LONGEST_PAUSE_MICROS
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros
 from service.queries.run_shapes import Instant
@@ -80,7 +80,7 @@ class KubernetesStatus(msgspec.Struct, frozen=True):
     watches: list[KubernetesWatch]
 
 
-def kubernetes_status(reader: Reader, now: datetime) -> KubernetesStatus | None:
+def kubernetes_status(reader: CatalogReader, now: datetime) -> KubernetesStatus | None:
     """Return how Kubernetes is watched; None where it never was."""
     rows = reader.rows(_WATCHES)
     if not rows:
@@ -94,7 +94,7 @@ def kubernetes_status(reader: Reader, now: datetime) -> KubernetesStatus | None:
 
 
 def list_applications(
-    reader: Reader, *, without_listener: bool, failed: bool, limit: int
+    reader: CatalogReader, *, without_listener: bool, failed: bool, limit: int
 ) -> ApplicationList:
     """Return the last SparkApplication of each job; of two filters, those that match one."""
     given = {"unlistened": int(without_listener), "failed": int(failed), "most": limit + 1}

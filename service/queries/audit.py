@@ -2,7 +2,7 @@
 
 import msgspec
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from service.queries.cursors import Whole, cursor_of, key_of
 from service.queries.timestamps import iso_of
 
@@ -44,7 +44,7 @@ class AuditPage(msgspec.Struct, frozen=True):
 
 
 def audit(
-    reader: Reader, wanted: AuditFilters, *, limit: int, cursor: str | None = None
+    reader: CatalogReader, wanted: AuditFilters, *, limit: int, cursor: str | None = None
 ) -> AuditPage:
     """Return at most `limit` rows.
 

@@ -7,7 +7,7 @@ import msgspec
 
 from alerts.rules.burn_windows import LEAST_OBSERVED
 from lineage.catalog.queries import ALL_HOURS
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import SECOND_MICROS, to_micros
 from service.queries.slis import MOST_UNKNOWN, Objectives
 
@@ -34,7 +34,7 @@ class BudgetLeft(msgspec.Struct, frozen=True):
 
 
 def budgets_left(
-    reader: Reader, objectives: Objectives, now: datetime
+    reader: CatalogReader, objectives: Objectives, now: datetime
 ) -> dict[tuple[str, str], BudgetLeft]:
     """Return what is left over 30 days, by SLI and tier.
 

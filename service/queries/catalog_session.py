@@ -9,8 +9,8 @@ import msgspec
 
 from lineage.catalog.reader import (
     STATEMENT_SECONDS,
+    CatalogReader,
     NoCatalogError,
-    Reader,
     UnreachableCatalogError,
     open_reader,
 )
@@ -62,7 +62,7 @@ class CatalogSession(msgspec.Struct, frozen=True):
         live: the graph of up to five seconds before; none: of that moment too.
     """
 
-    reader: Reader
+    reader: CatalogReader
     evaluated: Evaluated
     now: datetime
     visibility: Visibility = EVERYTHING

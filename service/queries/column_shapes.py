@@ -2,7 +2,7 @@
 
 import msgspec
 
-from service.queries.run_shapes import Instant, Tag
+from service.queries.run_shapes import Instant, RunTag
 
 
 class Transformation(msgspec.Struct, frozen=True):
@@ -50,7 +50,7 @@ class ColumnRow(msgspec.Struct, frozen=True):
     hidden_sources: int = 0
     hidden_uses: int = 0
     description: str | None = None
-    tags: list[Tag] = []
+    tags: list[RunTag] = []
 
 
 class DatasetColumns(msgspec.Struct, frozen=True):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.graph.walks import NOBODY, Walk, too_deep
 from service.api.access.visibility import Visibility
@@ -26,7 +26,7 @@ ORDER BY 1, 2, 3, 4 LIMIT :most
 _ENDS = {"upstream": ("downstream", "upstream"), "downstream": ("upstream", "downstream")}
 
 
-class Edge(NamedTuple):
+class ColumnEdge(NamedTuple):
     """Attributes of a column edge, without its ends."""
 
     transformations: str | None
@@ -44,7 +44,7 @@ class ColumnWalk:
         hidden: next to each position, the columns that the token may not see.
     """
 
-    def __init__(self, reader: Reader, way: str, visibility: Visibility) -> None:
+    def __init__(self, reader: CatalogReader, way: str, visibility: Visibility) -> None:
         """Prepare a walk; `way`: upstream or downstream."""
         self._reader = reader
         self._way = way
@@ -53,7 +53,7 @@ class ColumnWalk:
         self._names: dict[int, Name] = {}
         self.columns: list[Column] = []
         self.walk = Walk([], [], [], {})
-        self.edges: dict[tuple[int, int], Edge] = {}
+        self.edges: dict[tuple[int, int], ColumnEdge] = {}
         self.hidden: dict[int, set[Column]] = {}
 
     def follow(self, starts: Iterable[Column], depth: int) -> "ColumnWalk":
@@ -96,7 +96,7 @@ class ColumnWalk:
         self.walk.finders.append(finder)
         self.columns.append(column)
 
-    def _seen_edges(self, frontier: Sequence[Column]) -> list[tuple[Column, Column, Edge]]:
+    def _seen_edges(self, frontier: Sequence[Column]) -> list[tuple[Column, Column, ColumnEdge]]:
         """Return the edges out of these to what the token may see; count all others."""
         edges, is_cut = edges_of(self._reader, self._way, frontier)
         if is_cut:
@@ -119,12 +119,12 @@ class ColumnWalk:
 
 
 def edges_of(
-    reader: Reader, way: str, columns: Sequence[Column]
-) -> tuple[list[tuple[Column, Column, Edge]], bool]:
+    reader: CatalogReader, way: str, columns: Sequence[Column]
+) -> tuple[list[tuple[Column, Column, ColumnEdge]], bool]:
     """Return the edges out of these columns, and whether there are more than a query returns."""
     here, other = _ENDS[way]
     sql = _NEXT.replace("{here}", here).replace("{other}", other)
-    found: list[tuple[Column, Column, Edge]] = []
+    found: list[tuple[Column, Column, ColumnEdge]] = []
     is_cut = False
     for start in range(0, len(columns), _PAIRS):
         pairs, values = _wanted(columns[start : start + _PAIRS])
@@ -143,6 +143,6 @@ def _wanted(columns: Sequence[Column]) -> tuple[str, dict[str, Any]]:
     return ", ".join(pairs), values
 
 
-def _edge(row: Row) -> tuple[Column, Column, Edge]:
-    edge = Edge(row.transformations, row.first_seen_at, row.last_seen_at)
+def _edge(row: Row) -> tuple[Column, Column, ColumnEdge]:
+    edge = ColumnEdge(row.transformations, row.first_seen_at, row.last_seen_at)
     return (row.here_key, row.here_field), (row.other_key, row.other_field), edge

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from lineage.catalog.queries import newest_schema
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import (
@@ -61,7 +61,11 @@ _Found = tuple[dict[str, list[ColumnEnd]], dict[str, int], bool]
 
 
 def dataset_columns(
-    reader: Reader, named: Dataset, visibility: Visibility = EVERYTHING, *, limit: int = MOST_LISTED
+    reader: CatalogReader,
+    named: Dataset,
+    visibility: Visibility = EVERYTHING,
+    *,
+    limit: int = MOST_LISTED,
 ) -> DatasetColumns:
     """Return at most `limit` columns with the columns that feed them and that they feed."""
     key, namespace, name = named
@@ -88,7 +92,7 @@ def dataset_columns(
     return DatasetColumns(namespace, name, rows, bool(cuts), "; ".join(cuts) or None)
 
 
-def types_of(reader: Reader, key: int) -> dict[str, str | None]:
+def types_of(reader: CatalogReader, key: int) -> dict[str, str | None]:
     """Return the type of each column of a dataset; null of one that column lineage alone names."""
     schema = reader.rows(newest_schema(":key"), {"key": key})
     types = {field.name: field.type for row in schema for field in fields_of(row[0])}
@@ -98,7 +102,7 @@ def types_of(reader: Reader, key: int) -> dict[str, str | None]:
     return types
 
 
-def column_type(reader: Reader, named: Dataset, column: str) -> str | None:
+def column_type(reader: CatalogReader, named: Dataset, column: str) -> str | None:
     """Return the type of a column of this dataset.
 
     Raises:
@@ -112,7 +116,10 @@ def column_type(reader: Reader, named: Dataset, column: str) -> str | None:
 
 
 def dataset_or_column_named(
-    reader: Reader, wanted: str, namespace: str | None = None, visibility: Visibility = EVERYTHING
+    reader: CatalogReader,
+    wanted: str,
+    namespace: str | None = None,
+    visibility: Visibility = EVERYTHING,
 ) -> tuple[Dataset, str | None]:
     """Return the dataset that is meant, and its column where the name ends with one.
 
@@ -168,7 +175,11 @@ def describe(given: Transformation) -> str:
 
 
 def _ends(
-    reader: Reader, key: int, names: Sequence[str], ends: tuple[str, str], visibility: Visibility
+    reader: CatalogReader,
+    key: int,
+    names: Sequence[str],
+    ends: tuple[str, str],
+    visibility: Visibility,
 ) -> _Found:
     """Return the other ends by column, how many are hidden, and whether more exist."""
     sql = _ENDS.replace("{here}", ends[0]).replace("{other}", ends[1])

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row, convert_rows
 from lineage.process.clock import instant_text, to_micros
 from lineage.states import (
@@ -26,7 +26,7 @@ from service.queries.descriptions import (
     tags_of_dataset,
 )
 from service.queries.runs import last_run
-from service.queries.shapes import Alias, DatasetDetail, SliState, Why
+from service.queries.shapes import DatasetDetail, ResolvedAlias, SliState, Why
 from service.queries.slis import sli_name
 from service.queries.timestamps import Evaluated, duration, iso, iso_of
 from service.queries.visible import sql_filter
@@ -69,7 +69,7 @@ _OWN_REASONS = (
 
 
 def dataset(
-    reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
+    reader: CatalogReader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
 ) -> DatasetDetail:
     """Return the details of a dataset that the token may see."""
     key, namespace, name = named
@@ -107,15 +107,15 @@ def dataset(
     )
 
 
-def _aliases(reader: Reader, key: int, visibility: Visibility) -> list[Alias]:
+def _aliases(reader: CatalogReader, key: int, visibility: Visibility) -> list[ResolvedAlias]:
     """Return the aliases: one more than are listed, if there are more."""
     condition, names = sql_filter(reader, visibility, table="dataset_alias")
     values = {"key": key, "most": _MOST_ALIASES + 1, **names}
-    return convert_rows(Alias, reader.rows(_ALIASES.format(seen=condition), values))
+    return convert_rows(ResolvedAlias, reader.rows(_ALIASES.format(seen=condition), values))
 
 
 def why(
-    reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
+    reader: CatalogReader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
 ) -> Why:
     """Return the states of a dataset as sentences with evidence, most severe first."""
     known = dataset(reader, named, evaluated, visibility)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.queries.dataset_lookup import Dataset
 from service.queries.run_shapes import Instant
@@ -46,7 +46,9 @@ class EdgeChecks(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-def edge_checks(reader: Reader, named: Dataset, visibility: Visibility = EVERYTHING) -> EdgeChecks:
+def edge_checks(
+    reader: CatalogReader, named: Dataset, visibility: Visibility = EVERYTHING
+) -> EdgeChecks:
     """List the visible checks of edges, failed ones first."""
     condition, names = sql_filter(reader, visibility)
     of = {"key": named[0], **names}

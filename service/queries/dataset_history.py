@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from lineage.catalog.queries import hour_of
-from lineage.catalog.reader import Reader
+from lineage.catalog.queries import sql_hour_of
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from service.queries.dataset_lookup import Dataset
-from service.queries.history_shapes import History, SchemaSpan, Stamp, Write
+from service.queries.history_shapes import DatasetHistory, SchemaSpan, Stamp, Write
 from service.queries.schema_changes import fields_of, schema_change
 from service.queries.timestamps import iso_of
 
@@ -28,13 +28,13 @@ SELECT w.written_at, w.root_run_id, w.job_namespace, w.job_name, coalesce(w.rows
     JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
     JOIN dataset d ON d.dataset_key = io.dataset_key AND d.canonical_key = w.dataset_key
     WHERE r.root_run_id = w.root_run_id AND r.completed_at <= w.written_at
-      AND r.completed_at >= {hour_of("w.written_at")}) END) AS rows, w.partition, w.code_version
+      AND r.completed_at >= {sql_hour_of("w.written_at")}) END) AS rows, w.partition, w.code_version
 FROM dataset_write w WHERE w.dataset_key = :key
 ORDER BY w.written_at DESC, w.root_run_id LIMIT :most
 """  # noqa: S608 - our own columns
 
 
-def dataset_history(reader: Reader, named: Dataset, *, limit: int) -> History:
+def dataset_history(reader: CatalogReader, named: Dataset, *, limit: int) -> DatasetHistory:
     """Return at most `limit` of each, the newest; partial if there are more."""
     key, namespace, name = named
     values = {"key": key, "most": limit + 1}
@@ -45,7 +45,7 @@ def dataset_history(reader: Reader, named: Dataset, *, limit: int) -> History:
     more = {"schemas": schemas, "versions": versions, "checksums": checksums, "writes": writes}
     cut = [what for what, rows in more.items() if len(rows) > limit]
     reason = f"only the newest {limit} of these are shown: {', '.join(cut)}" if cut else None
-    return History(
+    return DatasetHistory(
         dataset_namespace=namespace,
         dataset=name,
         schemas=_schemas(schemas, limit, reader.rows(_CODE, {"key": key})),

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import to_micros
 from service.queries.dataset_lookup import Dataset
 from service.queries.run_shapes import Instant
@@ -33,7 +33,7 @@ class Limit(msgspec.Struct, frozen=True):
     deadline_at: Instant | None
 
 
-def limit_of(reader: Reader, named: Dataset, known: DatasetDetail) -> Limit | None:
+def limit_of(reader: CatalogReader, named: Dataset, known: DatasetDetail) -> Limit | None:
     """Return the last freshness limit, or the one that would apply; null: none yet."""
     judged = [
         (each.limit_seconds, each.limit_origin) for each in known.states if each.limit_seconds

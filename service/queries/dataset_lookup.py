@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Final
 
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.names.keys import key
 from lineage.names.names import FOLD, fold, join_parts
@@ -65,7 +65,10 @@ Dataset = tuple[int, str, str]  # canonical key, namespace, name
 
 
 def resolve_dataset(
-    reader: Reader, wanted: str, namespace: str | None = None, visibility: Visibility = EVERYTHING
+    reader: CatalogReader,
+    wanted: str,
+    namespace: str | None = None,
+    visibility: Visibility = EVERYTHING,
 ) -> Dataset:
     """Return the canonical dataset of a name.
 
@@ -90,7 +93,7 @@ def resolve_dataset(
     raise UnknownDatasetError(wanted, _candidates(reader, wanted, visibility))
 
 
-def _called(reader: Reader, wanted: str, visibility: Visibility) -> list[Dataset]:
+def _called(reader: CatalogReader, wanted: str, visibility: Visibility) -> list[Dataset]:
     """Return the datasets of this name; else of this alias; else whose name ends with it."""
     for sql in (_BY_NAME, _BY_ALIAS, _BY_LAST_PART):
         rows = reader.rows(sql, {"wanted": wanted, "suffix": literal(wanted)})
@@ -112,7 +115,7 @@ def _dataset(row: Row) -> Dataset:
     return row.dataset_key, row.namespace, row.name
 
 
-def _by_both(reader: Reader, namespace: str, name: str, visibility: Visibility) -> Dataset:
+def _by_both(reader: CatalogReader, namespace: str, name: str, visibility: Visibility) -> Dataset:
     folded = fold(namespace, name)
     if not visibility.sees(folded.namespace):
         message = f"the token may not see the namespace {namespace[:80]!r}"
@@ -128,7 +131,7 @@ def _by_both(reader: Reader, namespace: str, name: str, visibility: Visibility) 
 
 
 def find_among(
-    reader: Reader, spellings: Iterable[tuple[str, str]], visibility: Visibility
+    reader: CatalogReader, spellings: Iterable[tuple[str, str]], visibility: Visibility
 ) -> Dataset | None:
     """Return the first existing and visible dataset of these namespaces and names."""
     folds = (fold(*spelling) for spelling in spellings)
@@ -143,7 +146,7 @@ def _shown(found: list[Dataset]) -> list[str]:
     return sorted(join_parts(namespace, name) for _, namespace, name in found)[:_MOST_CANDIDATES]
 
 
-def _without_catalog(reader: Reader, wanted: str, visibility: Visibility) -> list[Dataset]:
+def _without_catalog(reader: CatalogReader, wanted: str, visibility: Visibility) -> list[Dataset]:
     """Return the datasets that a name with a catalog before it may mean, as `lake.silver.orders`.
 
     They are called `silver.orders`, or lie in a folder `lake/silver/orders` or `silver/orders`.
@@ -156,7 +159,7 @@ def _without_catalog(reader: Reader, wanted: str, visibility: Visibility) -> lis
     return next((found for name in names if (found := _called(reader, name, visibility))), [])
 
 
-def _candidates(reader: Reader, wanted: str, visibility: Visibility) -> list[str]:
+def _candidates(reader: CatalogReader, wanted: str, visibility: Visibility) -> list[str]:
     if found := _without_catalog(reader, wanted, visibility):
         return _shown(found)
     last_part = wanted.rstrip("/").rpartition("/")[2]
@@ -169,7 +172,7 @@ def _candidates(reader: Reader, wanted: str, visibility: Visibility) -> list[str
     return [join_parts(row.namespace, row.name) for row in shown]
 
 
-def _spelt_alike(reader: Reader, last_part: str, visibility: Visibility) -> list[Row]:
+def _spelt_alike(reader: CatalogReader, last_part: str, visibility: Visibility) -> list[Row]:
     rows = reader.rows(
         "SELECT namespace, name, canonical_key FROM dataset ORDER BY last_seen_at DESC LIMIT :most",
         {"most": _MOST_COMPARED},

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, LISTED, STATES_BY_SEVERITY, TIER
-from lineage.catalog.reader import Reader, columns_for, rows_for
+from lineage.catalog.reader import CatalogReader, columns_for, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import BAD, FAILING, GOOD, LEARNING, TIER_RANKS, TIERS, UNKNOWN
 from service.api.access.visibility import EVERYTHING, Visibility
@@ -76,7 +76,7 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def datasets(
-    reader: Reader,
+    reader: CatalogReader,
     filters: Filters,
     evaluated: Evaluated,
     part: ListPart = _WHOLE,
@@ -112,7 +112,7 @@ def datasets(
 
 
 def counts_by_state(
-    reader: Reader, evaluated: Evaluated, visibility: Visibility = EVERYTHING
+    reader: CatalogReader, evaluated: Evaluated, visibility: Visibility = EVERYTHING
 ) -> dict[str, int]:
     """Count the datasets by state; a good state of a stale evaluation is unknown."""
     counts = dict.fromkeys(SHOWN_STATES, 0)
@@ -126,7 +126,7 @@ def counts_by_state(
     return counts
 
 
-def states_of(reader: Reader, keys: Sequence[int], evaluated: Evaluated) -> list[str]:
+def states_of(reader: CatalogReader, keys: Sequence[int], evaluated: Evaluated) -> list[str]:
     """Return the most severe state of each dataset; a dataset without a row is unknown."""
     known = dict(zip(*columns_for(reader, _STATES, 2, keys), strict=True))
     return mark_failing(reader, keys, states_of_now([known.get(key) for key in keys], evaluated))
@@ -152,7 +152,7 @@ def _require_one_of(name: str, known: Sequence[str], given: str | None) -> None:
 
 
 def _where(
-    reader: Reader, filters: Filters, visibility: Visibility, evaluated: Evaluated
+    reader: CatalogReader, filters: Filters, visibility: Visibility, evaluated: Evaluated
 ) -> tuple[str, dict[str, Any]]:
     """Conditions of what is asked for and may be seen, and their values."""
     tier = None if filters.tier is None else TIER_RANKS[filters.tier]
@@ -184,7 +184,7 @@ def _of_state(state: str | None, evaluated: Evaluated) -> str:
     return of_ranks + is_failing if set(wanted) <= {*REPLACED} else of_ranks
 
 
-def _counts(reader: Reader, where: str, values: dict[str, Any]) -> list[tuple[int, int]]:
+def _counts(reader: CatalogReader, where: str, values: dict[str, Any]) -> list[tuple[int, int]]:
     """Count the datasets of each rank that any dataset has."""
     return [(rank, n) for rank, n in reader.rows(_COUNTS.format(where=where), values)]
 
@@ -217,7 +217,7 @@ def _row(row: Row, evaluated: Evaluated) -> DatasetRow:
     return DatasetRow(row.namespace, row.name, row.tier, row.owner, state, sli, reason, iso(since))
 
 
-def mark_failing(reader: Reader, keys: Sequence[int], states: Sequence[str]) -> list[str]:
+def mark_failing(reader: CatalogReader, keys: Sequence[int], states: Sequence[str]) -> list[str]:
     """Return the states of these datasets, `failing` where the last run failed."""
     known = dict(zip(keys, states, strict=True))
     rows = rows_for(reader, _FAILING_AMONG, [key for key in keys if known[key] in REPLACED])

@@ -7,11 +7,11 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.names.keys import key
 from service.api.access.visibility import Visibility
-from service.queries.run_shapes import Tag
+from service.queries.run_shapes import RunTag
 
 MOST_TAGS: Final = 100  # of one dataset
 MOST_FIELD_TAGS: Final = 10_000
@@ -31,7 +31,7 @@ ORDER BY dataset_key, field, tag, value LIMIT :most
 """
 
 
-class Described(msgspec.Struct, frozen=True):
+class ProducerDescriptions(msgspec.Struct, frozen=True):
     """Descriptions of one dataset or job by its producers; `tags`: of a job."""
 
     description: str | None = None
@@ -39,12 +39,12 @@ class Described(msgspec.Struct, frozen=True):
     tags: list[str] = []
 
 
-NOTHING: Final = Described()
+NOTHING: Final = ProducerDescriptions()
 
 
 def describe_datasets(
-    reader: Reader, keys: Iterable[int], visibility: Visibility
-) -> dict[int, Described]:
+    reader: CatalogReader, keys: Iterable[int], visibility: Visibility
+) -> dict[int, ProducerDescriptions]:
     """Return descriptions of datasets and of their columns, by key.
 
     A text may name any dataset: only a token that may see all of them gets it.
@@ -55,21 +55,21 @@ def describe_datasets(
     for subject, dataset, text in rows_for(reader, _OF_DATASETS, keys):
         found[dataset][subject] = text
     return {
-        dataset: Described(texts.get("dataset"), settings_of(texts.get("fields")))
+        dataset: ProducerDescriptions(texts.get("dataset"), settings_of(texts.get("fields")))
         for dataset, texts in found.items()
     }
 
 
 def describe_jobs(
-    reader: Reader, jobs: Iterable[JobName], visibility: Visibility
-) -> dict[JobName, Described]:
+    reader: CatalogReader, jobs: Iterable[JobName], visibility: Visibility
+) -> dict[JobName, ProducerDescriptions]:
     """Return tags of jobs by their names, and descriptions for a token that sees all datasets."""
     by_key = {key(*job): job for job in jobs}
     found: defaultdict[JobName, dict[str, str]] = defaultdict(dict)
     for subject, job_key, text in rows_for(reader, _OF_JOBS, list(by_key)):
         found[by_key[job_key]][subject] = text
     return {
-        job: Described(
+        job: ProducerDescriptions(
             texts.get("job") if visibility.is_whole else None,
             tags=sorted({tag.key for tag in tags_of_text(texts.get("job_tags"))}),
         )
@@ -80,33 +80,33 @@ def describe_jobs(
 _SOURCE = re.compile(r"[A-Z_]{1,40}")  # as DBT or USER
 
 
-def tags_of_dataset(reader: Reader, dataset: int, visibility: Visibility) -> list[Tag]:
+def tags_of_dataset(reader: CatalogReader, dataset: int, visibility: Visibility) -> list[RunTag]:
     """Return the tags of a dataset: one more than `MOST_TAGS` where it has more."""
     rows = reader.rows(_TAGS, {"key": dataset, "most": MOST_TAGS + 1})
     return [_tag(visibility, row) for row in rows]
 
 
 def tags_of_fields(
-    reader: Reader, keys: Iterable[int], visibility: Visibility
-) -> dict[tuple[int, str], list[Tag]]:
+    reader: CatalogReader, keys: Iterable[int], visibility: Visibility
+) -> dict[tuple[int, str], list[RunTag]]:
     """Return the tags of columns of these datasets, by dataset and column; at most 10,000."""
-    found: defaultdict[tuple[int, str], list[Tag]] = defaultdict(list)
+    found: defaultdict[tuple[int, str], list[RunTag]] = defaultdict(list)
     rows = rows_for(reader, _FIELD_TAGS, keys, {"most": MOST_FIELD_TAGS})
     for row in rows:
         found[row.dataset_key, row.field].append(_tag(visibility, row))
     return found
 
 
-def tags_of_text(text: str | None) -> list[Tag]:
+def tags_of_text(text: str | None) -> list[RunTag]:
     """Return the tags of a run or a job as the catalog stores them."""
-    return msgspec.json.decode(text, type=list[Tag]) if text else []
+    return msgspec.json.decode(text, type=list[RunTag]) if text else []
 
 
-def _tag(visibility: Visibility, row: Row) -> Tag:
+def _tag(visibility: Visibility, row: Row) -> RunTag:
     """Return a tag; its value and its source are texts that may name any dataset."""
     source = row.source
     is_shown = visibility.is_whole or source is None or _SOURCE.fullmatch(source) is not None
-    return Tag(row.tag, row.value if visibility.is_whole else None, source if is_shown else None)
+    return RunTag(row.tag, row.value if visibility.is_whole else None, source if is_shown else None)
 
 
 def settings_of(text: str | None) -> dict[str, str]:

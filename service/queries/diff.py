@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from lineage.catalog.queries import LEAF_RUN_ID
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from service.errors import InvalidQuestionError, UnknownRunError
 from service.queries.run_snapshot import MOST_RUNS, ComparedRun, RunSnapshot, Touch, load_run
@@ -34,7 +34,7 @@ LIMIT 1
 Schemas = dict[tuple[int, int | None], str]
 
 
-class Change(msgspec.Struct, frozen=True):
+class ValueChange(msgspec.Struct, frozen=True):
     """Difference of one value; null where a run did not report it."""
 
     what: str
@@ -49,7 +49,7 @@ class DatasetDiff(msgspec.Struct, frozen=True):
     dataset: str
     direction: str  # read | write
     only_in: str | None  # first | second; null: both touched it
-    changes: list[Change]  # version, checksum, partition, rows, bytes
+    changes: list[ValueChange]  # version, checksum, partition, rows, bytes
     schema: SchemaChange | None
 
 
@@ -59,13 +59,13 @@ class RunDiff(msgspec.Struct, frozen=True):
     first: ComparedRun
     second: ComparedRun
     same: bool
-    changes: list[Change]
+    changes: list[ValueChange]
     datasets: list[DatasetDiff]
     partial: bool
     partial_reason: str | None
 
 
-def diff(reader: Reader, first: str, second: str) -> RunDiff:
+def diff(reader: CatalogReader, first: str, second: str) -> RunDiff:
     """Return the differences of two runs; a root run includes all its children.
 
     Raises:
@@ -92,7 +92,7 @@ def diff(reader: Reader, first: str, second: str) -> RunDiff:
     )
 
 
-def runs_of_job(reader: Reader, name: str, namespace: str | None = None) -> tuple[str, str]:
+def runs_of_job(reader: CatalogReader, name: str, namespace: str | None = None) -> tuple[str, str]:
     """Return the last run of this job that succeeded before a failure, and that failure's.
 
     The job is a root job, or one below a root: a dbt model, an Airflow task, a Spark application.
@@ -119,7 +119,7 @@ def runs_of_job(reader: Reader, name: str, namespace: str | None = None) -> tupl
     raise UnknownRunError(message)
 
 
-def _runs_of(reader: Reader, shown: str, namespace: str | None) -> list[Row]:
+def _runs_of(reader: CatalogReader, shown: str, namespace: str | None) -> list[Row]:
     """Return the runs of a job, by its own name or by that of a step, as pages show it."""
     given = {"namespace": namespace, "most": _MOST_RUNS}
     found = reader.rows(_RUNS, given | {"name": shown})
@@ -131,14 +131,16 @@ def _runs_of(reader: Reader, shown: str, namespace: str | None) -> list[Row]:
     return found
 
 
-def _schemas(reader: Reader, *sides: RunSnapshot) -> Schemas:
+def _schemas(reader: CatalogReader, *sides: RunSnapshot) -> Schemas:
     keys = sorted({key for one in sides for key, schema in one.schemas.values() if schema})
     return {(key, schema): fields for key, schema, fields in rows_for(reader, _SCHEMAS, keys)}
 
 
-def _changes(first: Mapping[str, str | None], second: Mapping[str, str | None]) -> list[Change]:
+def _changes(
+    first: Mapping[str, str | None], second: Mapping[str, str | None]
+) -> list[ValueChange]:
     pairs = [(name, first.get(name), second.get(name)) for name in dict.fromkeys([*first, *second])]
-    return [Change(*pair) for pair in pairs if pair[1] != pair[2]]
+    return [ValueChange(*pair) for pair in pairs if pair[1] != pair[2]]
 
 
 def _dataset(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from lineage.catalog.queries import leaf_job
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_row, pairs_of
 from lineage.states import run_state
 from service.api.access.visibility import EVERYTHING, Visibility
@@ -108,7 +108,7 @@ class EdgeRuns(msgspec.Struct, frozen=True):
 
 
 def edge_runs(
-    reader: Reader, edges: Iterable[Edge], at: int, visibility: Visibility = EVERYTHING
+    reader: CatalogReader, edges: Iterable[Edge], at: int, visibility: Visibility = EVERYTHING
 ) -> EdgeRuns:
     """Return the newest run of each edge at the time `at`.
 
@@ -128,7 +128,7 @@ def _edge(row: Row) -> Edge:
     return row.upstream_key, row.downstream_key
 
 
-def _newest(reader: Reader, rows: list[Row], at: int) -> dict[Edge, _Write]:
+def _newest(reader: CatalogReader, rows: list[Row], at: int) -> dict[Edge, _Write]:
     """Return the newest write of each edge's end, whatever job made it."""
     roots = sorted({row.root_run_id for row in rows if row.root_run_id})
     written: dict[tuple[str, int], _Write] = {}
@@ -145,7 +145,7 @@ def _newest(reader: Reader, rows: list[Row], at: int) -> dict[Edge, _Write]:
 
 
 def _reported(
-    reader: Reader, newest: dict[Edge, _Write], at: int, visibility: Visibility
+    reader: CatalogReader, newest: dict[Edge, _Write], at: int, visibility: Visibility
 ) -> dict[Edge, EdgeRun]:
     roots = sorted({write.root_run_id for write in newest.values()})
     fields = {
@@ -175,7 +175,7 @@ def _cut(run: EdgeRun, *, is_named: bool) -> EdgeRun:
     return msgspec.structs.replace(run, job_name=name, spark_conf={}, parameters={})
 
 
-def _hidden_roots(reader: Reader, roots: list[str], visibility: Visibility) -> set[str]:
+def _hidden_roots(reader: CatalogReader, roots: list[str], visibility: Visibility) -> set[str]:
     """Return those of these root runs that touched a dataset that may not be seen."""
     if visibility.is_whole:
         return set()

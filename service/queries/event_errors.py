@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.reader import Reader, read_connection
+from lineage.catalog.reader import CatalogReader, read_connection
 from lineage.catalog.rows import Row
 from lineage.redaction import redact
 from service.ingest.spool import reading
@@ -120,7 +120,7 @@ def rejected_events(
 
 
 def pipeline_errors(
-    reader: Reader,
+    reader: CatalogReader,
     spool: Path,
     *,
     reason: str | None = None,

@@ -3,7 +3,7 @@
 import msgspec
 
 from service.queries.run_shapes import Instant
-from service.queries.schema_changes import Field, SchemaChange
+from service.queries.schema_changes import SchemaChange, SchemaField
 
 
 class SchemaSpan(msgspec.Struct, frozen=True):
@@ -11,7 +11,7 @@ class SchemaSpan(msgspec.Struct, frozen=True):
 
     first_seen_at: Instant
     last_seen_at: Instant
-    fields: list[Field]
+    fields: list[SchemaField]
     change: SchemaChange | None
     code_versions: list[str]  # of the writes that named it, as far as they are kept
 
@@ -36,7 +36,7 @@ class Write(msgspec.Struct, frozen=True):
     code_version: str | None
 
 
-class History(msgspec.Struct, frozen=True):
+class DatasetHistory(msgspec.Struct, frozen=True):
     """History of a dataset, newest first; schemas in their order."""
 
     dataset_namespace: str

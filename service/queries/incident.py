@@ -4,7 +4,7 @@ import msgspec
 
 from alerts.incidents.times import FaultTimes, LifeTimes, list_times, name_beginning
 from lineage.catalog.queries import NO_TIER, TIER, rank_of
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_rows
 from lineage.errors import UnknownIncidentError
 from lineage.states import TIERS
@@ -80,7 +80,9 @@ class _Life(msgspec.Struct, frozen=True):
     opens: tuple[int, ...] = ()
 
 
-def incident(reader: Reader, number: str, visibility: Visibility = EVERYTHING) -> IncidentDetail:
+def incident(
+    reader: CatalogReader, number: str, visibility: Visibility = EVERYTHING
+) -> IncidentDetail:
     """Return the details of an incident.
 
     Raises:
@@ -120,7 +122,7 @@ def incident(reader: Reader, number: str, visibility: Visibility = EVERYTHING) -
     )
 
 
-def _times(reader: Reader, number: str, *, is_root_seen: bool) -> list[IncidentTime]:
+def _times(reader: CatalogReader, number: str, *, is_root_seen: bool) -> list[IncidentTime]:
     """Return its times by name; the times of its datasets need permission to see the root."""
     (row,) = reader.rows(_LIFE, {"id": number})
     life = _read_life(row.life)
@@ -139,7 +141,7 @@ def _read_life(text: str) -> _Life:
         return _Life()
 
 
-def _hides(reader: Reader, number: str, visibility: Visibility) -> bool:
+def _hides(reader: CatalogReader, number: str, visibility: Visibility) -> bool:
     """Return whether the incident has datasets that the token may not see."""
     if visibility.is_whole:
         return False

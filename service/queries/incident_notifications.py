@@ -2,7 +2,7 @@
 
 import msgspec
 
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.incidents.diagnosis.ranking import Diagnosis
@@ -53,7 +53,7 @@ class NotificationList(msgspec.Struct, frozen=True):
 
 
 def list_sent(
-    reader: Reader, incident_id: str, visibility: Visibility = EVERYTHING
+    reader: CatalogReader, incident_id: str, visibility: Visibility = EVERYTHING
 ) -> NotificationList:
     """List the notifications of an incident, including those of incidents merged into it.
 
@@ -77,7 +77,7 @@ def _sent(row: Row) -> SentMessage:
 
 
 def diagnosis(
-    reader: Reader, incident_id: str, visibility: Visibility = EVERYTHING
+    reader: CatalogReader, incident_id: str, visibility: Visibility = EVERYTHING
 ) -> Diagnosis | None:
     """Return its last good run beside the first failed run; null if the token may not see it."""
     rows = reader.rows(_DIAGNOSIS, {"id": incident_id})

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lineage.catalog.queries import severity_rank
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import FAILING
 from service.api.access.visibility import EVERYTHING, Visibility
@@ -67,7 +67,7 @@ WHERE m.incident_id IN (:keys) AND m.steps = 0
 
 
 def incidents(  # noqa: PLR0913 - each narrows what is listed
-    reader: Reader,
+    reader: CatalogReader,
     visibility: Visibility = EVERYTHING,
     *,
     is_over_too: bool = False,
@@ -106,7 +106,10 @@ def incidents(  # noqa: PLR0913 - each narrows what is listed
 
 
 def _page(
-    reader: Reader, rows: Sequence[Row], visibility: Visibility, asked: tuple[int, int, object]
+    reader: CatalogReader,
+    rows: Sequence[Row],
+    visibility: Visibility,
+    asked: tuple[int, int, object],
 ) -> IncidentPage:
     limit, total, question = asked
     roots = visible_roots(reader, [row.incident_id for row in rows[:limit]], visibility)
@@ -121,7 +124,7 @@ def _page(
     )
 
 
-def is_root_seen(reader: Reader, number: str, visibility: Visibility) -> bool:
+def is_root_seen(reader: CatalogReader, number: str, visibility: Visibility) -> bool:
     """Return whether the owner and the notified owners may be shown."""
     return visible_roots(reader, [number], visibility).get(number, False)
 
@@ -132,7 +135,7 @@ def members_join(condition: str, visibility: Visibility) -> str:
 
 
 def visible_roots(
-    reader: Reader, numbers: Sequence[str], visibility: Visibility
+    reader: CatalogReader, numbers: Sequence[str], visibility: Visibility
 ) -> dict[str, bool]:
     """Return which of these incidents may be seen, and whether the root of each may."""
     if visibility.is_whole:

@@ -6,7 +6,7 @@ import msgspec
 
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_JOBS_FROM
 from lineage.catalog.queries import error_of, failed_at
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.process.error_lines import ERROR_CHARACTERS, error_line
 from lineage.states import run_state
@@ -77,7 +77,11 @@ class JobPage(msgspec.Struct, frozen=True):
 
 
 def jobs(
-    reader: Reader, *, contains: str | None = None, limit: int = 100, cursor: str | None = None
+    reader: CatalogReader,
+    *,
+    contains: str | None = None,
+    limit: int = 100,
+    cursor: str | None = None,
 ) -> JobPage:
     """Return the jobs of at most `limit` names that contain this text.
 
@@ -96,7 +100,7 @@ def jobs(
     )
 
 
-def _names(reader: Reader, contains: str | None, behind: _Name, most: int) -> list[_Name]:
+def _names(reader: CatalogReader, contains: str | None, behind: _Name, most: int) -> list[_Name]:
     alike = "1 = 1" if contains is None else reader.alike("name", ":contains")
     values: dict[str, Any] = {"part": behind[0], "name": behind[1], "most": most}
     if contains is not None:
@@ -104,7 +108,7 @@ def _names(reader: Reader, contains: str | None, behind: _Name, most: int) -> li
     return [(part, name) for part, name in reader.rows(_NAMES.format(alike=alike), values)]
 
 
-def _rows(reader: Reader, names: list[_Name]) -> list[JobRow]:
+def _rows(reader: CatalogReader, names: list[_Name]) -> list[JobRow]:
     """Return the jobs of these names: a name that several namespaces use is several jobs."""
     if not names:
         return []

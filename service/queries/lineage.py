@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.graph.walks import Walk
 from service.queries.catalog_session import CatalogSession
 from service.queries.dataset_lookup import Dataset
@@ -81,7 +81,7 @@ def _tree(asked: CatalogSession, found: Walk, way: str) -> list[Node]:
     return branches(found, node)
 
 
-def edge_origins(reader: Reader, downstream: Iterable[int]) -> dict[EdgeKeys, str]:
+def edge_origins(reader: CatalogReader, downstream: Iterable[int]) -> dict[EdgeKeys, str]:
     """Return the origin of each edge into these datasets that no run names by its inputs."""
     if not reader.rows(_ANY_ORIGIN):  # most catalogs have none, and a walk may be of 5,000 datasets
         return {}

@@ -3,7 +3,7 @@
 import msgspec
 
 from lineage.catalog.meta_keys import HISTORY, INSTALLED
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.graph.walks import Walk
 from lineage.process.clock import from_micros
 from service.api.access.visibility import EVERYTHING, Visibility
@@ -43,7 +43,7 @@ class PastLineage(msgspec.Struct, frozen=True):
 
 
 def past_lineage(  # noqa: PLR0913 - the last three by name
-    reader: Reader,
+    reader: CatalogReader,
     dataset: Dataset,
     at: int,
     *,
@@ -80,7 +80,7 @@ def past_lineage(  # noqa: PLR0913 - the last three by name
     )
 
 
-def _forgotten(reader: Reader, at: int, runs: EdgeRuns) -> list[str]:
+def _forgotten(reader: CatalogReader, at: int, runs: EdgeRuns) -> list[str]:
     began = reader.rows(_BEGAN)[0][0]
     texts = []
     if began is None or at < int(began):
@@ -108,7 +108,9 @@ def _edge(here: int, other: int, way: str) -> Edge:
     return (other, here) if way == "upstream" else (here, other)
 
 
-def _tree(reader: Reader, found: Walk, way: str, runs: dict[Edge, EdgeRun]) -> list[PastNode]:
+def _tree(
+    reader: CatalogReader, found: Walk, way: str, runs: dict[Edge, EdgeRun]
+) -> list[PastNode]:
     """Return the tree of a walk at a past time, from its start."""
     keys, known = found.keys, names_of(reader, found.keys)
     names = all_named(keys, map(known.get, keys))

@@ -5,7 +5,7 @@ from datetime import datetime
 import msgspec
 
 from lineage.catalog.queries import CURSOR
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows, pairs_of
 from lineage.process.clock import to_micros
 from service.ingest.marquez.spooled import last_seq, unforwarded
@@ -108,7 +108,7 @@ class MarquezStatus(msgspec.Struct, frozen=True):
     compare_rejected: int = msgspec.field(name="compare_refused")
 
 
-def marquez_status(reader: Reader, settings: Settings, now: datetime) -> MarquezStatus:
+def marquez_status(reader: CatalogReader, settings: Settings, now: datetime) -> MarquezStatus:
     """Return the status by the catalog and the spool.
 
     Raises:
@@ -137,7 +137,9 @@ def marquez_status(reader: Reader, settings: Settings, now: datetime) -> Marquez
     )
 
 
-def _forwarding(reader: Reader, settings: Settings, counts: dict[str, int]) -> Forwarding | None:
+def _forwarding(
+    reader: CatalogReader, settings: Settings, counts: dict[str, int]
+) -> Forwarding | None:
     cursors = reader.rows(CURSOR, {"reader": "marquez"})
     if not cursors:
         return None
@@ -164,7 +166,7 @@ def _forwarding(reader: Reader, settings: Settings, counts: dict[str, int]) -> F
     )
 
 
-def _probe(reader: Reader, now: int) -> Probed | None:
+def _probe(reader: CatalogReader, now: int) -> Probed | None:
     for row in reader.rows(_PROBE):
         return Probed(
             at=iso_of(row.at),
@@ -177,7 +179,7 @@ def _probe(reader: Reader, now: int) -> Probed | None:
     return None
 
 
-def _comparison(reader: Reader, now: int) -> Compared | None:
+def _comparison(reader: CatalogReader, now: int) -> Compared | None:
     for row in reader.rows(_COMPARISON):
         missing = reader.rows(_MISSING, {"most": _MOST_LISTED})
         return Compared(

@@ -6,13 +6,13 @@ from urllib.parse import unquote
 
 import msgspec
 
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import pairs_of
 from service.api.access.visibility import Visibility
 from service.errors import InvalidQuestionError, UnknownNodeError
 from service.queries.catalog_session import CatalogSession
 from service.queries.column_lineage import cuts_of
-from service.queries.column_walk import Column, ColumnWalk, Edge, edges_of
+from service.queries.column_walk import Column, ColumnEdge, ColumnWalk, edges_of
 from service.queries.columns import transformations_of, types_of
 from service.queries.dataset_lookup import Dataset
 from service.queries.marquez_shapes import GraphEdge
@@ -77,7 +77,7 @@ class _Graph(msgspec.Struct):
     """Columns that the walks found, and the edges between them."""
 
     names: dict[Column, Name]
-    edges: dict[tuple[Column, Column], Edge]  # upstream, downstream
+    edges: dict[tuple[Column, Column], ColumnEdge]  # upstream, downstream
 
 
 def marquez_column_lineage(
@@ -100,7 +100,7 @@ def marquez_column_lineage(
     return MarquezColumnLineage(_nodes(asked, graph), bool(cuts), "; ".join(cuts) or None)
 
 
-def _columns_of(reader: Reader, node_id: str, visibility: Visibility) -> list[Column]:
+def _columns_of(reader: CatalogReader, node_id: str, visibility: Visibility) -> list[Column]:
     kind, _, rest = node_id.partition(":")
     if kind == "dataset":
         named = node_named(reader, node_id, visibility)
@@ -113,7 +113,7 @@ def _columns_of(reader: Reader, node_id: str, visibility: Visibility) -> list[Co
     return [_column(reader, rest, visibility)]
 
 
-def _column(reader: Reader, rest: str, visibility: Visibility) -> Column:
+def _column(reader: CatalogReader, rest: str, visibility: Visibility) -> Column:
     """Find the colon that the column's name begins behind, the last one first."""
     colons = [at for at, letter in enumerate(rest) if letter == ":"]
     for at in reversed(colons[-_MOST_COLONS:]):
@@ -127,14 +127,14 @@ def _column(reader: Reader, rest: str, visibility: Visibility) -> Column:
     raise unknown("dataset field", rest)
 
 
-def _field(reader: Reader, named: Dataset, given: str) -> Column | None:
+def _field(reader: CatalogReader, named: Dataset, given: str) -> Column | None:
     # Some clients encode the parts once more than the query asks for.
     types = types_of(reader, named[0])
     field = next((one for one in (given, unquote(given)) if one in types), None)
     return None if field is None else (named[0], field)
 
 
-def _joined(reader: Reader, walks: dict[str, ColumnWalk]) -> tuple[_Graph, bool]:
+def _joined(reader: CatalogReader, walks: dict[str, ColumnWalk]) -> tuple[_Graph, bool]:
     """Return the columns of all walks with the edges between them, and if any are left out."""
     names: dict[Column, Name] = {}
     for found in walks.values():
@@ -169,7 +169,7 @@ def _edges(ids: dict[Column, str], here: Column, others: list[Column]) -> list[G
     return [GraphEdge(ids[here], other) for other in sorted(ids[one] for one in others)]
 
 
-def _types(reader: Reader, keys: set[int]) -> dict[Column, str | None]:
+def _types(reader: CatalogReader, keys: set[int]) -> dict[Column, str | None]:
     """Return the types of all columns of these datasets' newest schemas."""
     newest = pairs_of(rows_for(reader, _SCHEMAS, sorted(keys)))
     return {

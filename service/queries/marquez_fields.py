@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from service.api.access.visibility import Visibility
 from service.queries.descriptions import NOTHING, describe_datasets, tags_of_fields
@@ -18,7 +18,7 @@ _TAGS = "SELECT DISTINCT dataset_key, tag FROM tag WHERE dataset_key IN (:keys) 
 class Sayings:
     """Descriptions, tags and columns of some datasets."""
 
-    def __init__(self, reader: Reader, keys: Sequence[int], visibility: Visibility) -> None:
+    def __init__(self, reader: CatalogReader, keys: Sequence[int], visibility: Visibility) -> None:
         """Read it for the datasets with these keys."""
         self._described = describe_datasets(reader, keys, visibility)
         self._field_tags = tags_of_fields(reader, keys, visibility)

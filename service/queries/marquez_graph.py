@@ -5,13 +5,13 @@ dataset and feeding nothing of it, is in neither. As with Marquez, depth counts 
 first: 0 is a job with its datasets.
 """
 
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from service.api.access.visibility import Visibility
 from service.queries.catalog_session import CatalogSession
 from service.queries.dataset_lookup import Dataset
 from service.queries.marquez_nodes import Flows, dataset_nodes, job_nodes
 from service.queries.marquez_shapes import MarquezLineage
-from service.queries.node_ids import MOST_RUNS, Job, unknown
+from service.queries.node_ids import MOST_RUNS, JobSummary, unknown
 from service.queries.walk import NEXT, cuts_of, edges_between, name_nodes, walk_lineage
 
 # Jobs without known inputs.
@@ -27,14 +27,16 @@ WHERE io.run_key IN (:keys)
 """
 
 
-def marquez_lineage(asked: CatalogSession, node: Dataset | Job, depth: int) -> MarquezLineage:
+def marquez_lineage(
+    asked: CatalogSession, node: Dataset | JobSummary, depth: int
+) -> MarquezLineage:
     """Return the visible graph around a node, limited in depth and size.
 
     Raises:
         UnknownNodeError: a job none of whose datasets may be seen.
     """
     reader, flows = asked.reader, Flows()
-    if isinstance(node, Job):
+    if isinstance(node, JobSummary):
         starts = _of_job(reader, node, flows, asked.visibility)
     else:
         starts, depth = {way: {node[0]} for way in NEXT}, depth + 1
@@ -43,16 +45,18 @@ def marquez_lineage(asked: CatalogSession, node: Dataset | Job, depth: int) -> M
     keys = {key for key, name in zip(found, name_nodes(asked, found), strict=True) if name}
     _take(reader, keys, flows, asked.visibility)
     cuts = cuts_of(walks)
-    if isinstance(node, Job) and node.is_cut:
+    if isinstance(node, JobSummary) and node.is_cut:
         cuts.append(f"the datasets of the job's newest {MOST_RUNS:,} runs")
     datasets = dataset_nodes(reader, keys, flows, asked.visibility)
-    newest = node.runs[:1] if isinstance(node, Job) else []
+    newest = node.runs[:1] if isinstance(node, JobSummary) else []
     jobs = job_nodes(reader, datasets, flows, newest, asked.visibility)
     graph = sorted([*datasets.values(), *jobs], key=lambda one: one.id)
     return MarquezLineage(graph, bool(cuts), "; ".join(cuts) or None)
 
 
-def _of_job(reader: Reader, job: Job, flows: Flows, visibility: Visibility) -> dict[str, set[int]]:
+def _of_job(
+    reader: CatalogReader, job: JobSummary, flows: Flows, visibility: Visibility
+) -> dict[str, set[int]]:
     """Return the inputs and outputs of the job, to walk up and down from."""
     rows = rows_for(reader, _TOUCHED, job.runs)
     seen = [
@@ -67,7 +71,7 @@ def _of_job(reader: Reader, job: Job, flows: Flows, visibility: Visibility) -> d
     return {"upstream": set(flow.inputs), "downstream": set(flow.outputs)}
 
 
-def _take(reader: Reader, known: set[int], flows: Flows, visibility: Visibility) -> None:
+def _take(reader: CatalogReader, known: set[int], flows: Flows, visibility: Visibility) -> None:
     """Add all edges between these datasets, also between those of one side and the other."""
     for row in edges_between(reader, known):
         edge = row.upstream_key, row.downstream_key

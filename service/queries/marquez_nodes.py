@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from lineage.catalog.queries import LEAF_RUN_ID, failed_at, newest_schema
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from service.api.access.visibility import Visibility
 from service.queries.descriptions import NOTHING, describe_jobs
@@ -128,7 +128,7 @@ class Flows(msgspec.Struct):
 
 
 def dataset_nodes(
-    reader: Reader, keys: Iterable[int], flows: Flows, visibility: Visibility
+    reader: CatalogReader, keys: Iterable[int], flows: Flows, visibility: Visibility
 ) -> dict[int, GraphNode]:
     """Return the nodes by key; an edge without a known job leads from dataset to dataset."""
     wanted = list(keys)
@@ -153,7 +153,7 @@ def dataset_nodes(
 
 
 def job_nodes(
-    reader: Reader,
+    reader: CatalogReader,
     datasets: dict[int, GraphNode],
     flows: Flows,
     runs: list[int],
@@ -174,7 +174,7 @@ def job_nodes(
     ]
 
 
-def _newest(reader: Reader, keys: list[int], runs: list[int]) -> dict[_JobName, RunData]:
+def _newest(reader: CatalogReader, keys: list[int], runs: list[int]) -> dict[_JobName, RunData]:
     roots = {root for row in rows_for(reader, _NEWEST_ROOTS, keys) for root in row}
     roots |= {row[0] for row in rows_for(reader, _ROOT_OF, runs)}
     known = sorted(roots - {None})

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from lineage.catalog.queries import TIER
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.graph.walks import Walk
 from lineage.states import BAD, FAILING, GOOD, LEARNING, UNKNOWN
@@ -119,7 +119,7 @@ def _nearest(asked: CatalogSession, walks: Iterable[Walk]) -> list[int]:
 
 
 def graph_nodes(
-    reader: Reader, named: Dataset, around: Neighbourhood, evaluated: Evaluated
+    reader: CatalogReader, named: Dataset, around: Neighbourhood, evaluated: Evaluated
 ) -> GraphNodes:
     """Return the datasets, coloured by state; unknown if the evaluation is stale."""
     key, namespace, name = named

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from service.api.access.visibility import Visibility
 from service.errors import InvalidQuestionError, UnknownNodeError
 from service.queries.dataset_lookup import Dataset, find_among
@@ -42,7 +42,7 @@ AND job_name = :name AND job_namespace = :namespace ORDER BY first_event_at DESC
 """
 
 
-class Job(msgspec.Struct, frozen=True):
+class JobSummary(msgspec.Struct, frozen=True):
     """Job by its names, and its newest runs.
 
     Attributes:
@@ -57,7 +57,7 @@ class Job(msgspec.Struct, frozen=True):
     is_cut: bool
 
 
-def node_named(reader: Reader, node_id: str, visibility: Visibility) -> Dataset | Job:
+def node_named(reader: CatalogReader, node_id: str, visibility: Visibility) -> Dataset | JobSummary:
     """Parse a node id.
 
     Raises:
@@ -73,7 +73,7 @@ def node_named(reader: Reader, node_id: str, visibility: Visibility) -> Dataset 
     for text in dict.fromkeys((rest, unquote(rest))):
         pairs = list(_pairs(text))
         if kind[1] == "dataset":
-            found: Dataset | Job | None = find_among(reader, pairs, visibility)
+            found: Dataset | JobSummary | None = find_among(reader, pairs, visibility)
         else:
             found = _job(reader, pairs, rest, visibility)
         if found is not None:
@@ -92,8 +92,8 @@ def node_id_of(kind: Literal["dataset", "job"], namespace: str, name: str) -> st
 
 
 def _job(
-    reader: Reader, pairs: list[tuple[str, str]], asked: str, visibility: Visibility
-) -> Job | None:
+    reader: CatalogReader, pairs: list[tuple[str, str]], asked: str, visibility: Visibility
+) -> JobSummary | None:
     for namespace, name in pairs:
         wanted = {"namespace": namespace, "name": name, "most": MOST_RUNS + 1}
         part = wanted | {"whole": name.partition(".")[0]}
@@ -102,7 +102,7 @@ def _job(
             found = reader.rows(_RUNS_OF_PART, part)
         runs = [row[0] for row in found]
         if runs:
-            return Job(namespace, name, asked, runs[:MOST_RUNS], len(runs) > MOST_RUNS)
+            return JobSummary(namespace, name, asked, runs[:MOST_RUNS], len(runs) > MOST_RUNS)
     return None
 
 

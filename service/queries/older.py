@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from lineage.catalog.meta_keys import RUNS_KEPT_SINCE
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from service.queries.timestamps import iso_of
 
 LAKE_BEGINS: Final = "SELECT min(event_date) FROM lake_folder WHERE deleted_at IS NULL"
@@ -25,7 +25,7 @@ class OlderRuns(msgspec.Struct, frozen=True):
     lake_begins: str | None
 
 
-def older_runs(reader: Reader) -> OlderRuns | None:
+def older_runs(reader: CatalogReader) -> OlderRuns | None:
     """Return where older runs are; null while retention has deleted none."""
     rows = reader.rows(_KEPT_SINCE)
     if not rows:
@@ -48,7 +48,7 @@ def where_older_runs_are(older: OlderRuns | None) -> str:
     )
 
 
-def older_runs_advice(reader: Reader, run_id: str) -> str:
+def older_runs_advice(reader: CatalogReader, run_id: str) -> str:
     """Return what to do about a run that may be older than the catalog; empty while none is."""
     older = older_runs(reader)
     if older is None:

@@ -9,14 +9,14 @@ import msgspec
 from msgspec.structs import replace
 
 from lineage.catalog.meta_keys import POLICY_IN_FORCE
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import system_clock
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import duration, iso
 from service.runtime.data_dir_lock import is_held
 
 if TYPE_CHECKING:  # the policy brings YAML, which `lineward status` cannot wait for
-    from lineage.policy.file import Standing
+    from lineage.policy.file import PolicyState
 
 RUNNING, WAITING, UNKNOWN = "running", "waiting", "unknown"
 _SERVICE = "service"
@@ -29,7 +29,7 @@ _LEASE: Final = (
 )
 
 
-class Role(msgspec.Struct, frozen=True):
+class RoleStatus(msgspec.Struct, frozen=True):
     """Child of `lineward up`."""
 
     role: str
@@ -68,25 +68,25 @@ class ServiceLeader(msgspec.Struct, frozen=True):
     is_leading: bool
 
 
-def roles_of(data_dir: Path, now: datetime | None = None) -> tuple[bool, list[Role]]:
+def roles_of(data_dir: Path, now: datetime | None = None) -> tuple[bool, list[RoleStatus]]:
     """Return the last status of the supervisor; without a supervisor every role is stopped.
 
     What it has not written for a minute, on a full disk or standing still, is unknown.
     """
     path = data_dir / "run" / "status.json"
     try:
-        roles = msgspec.json.decode(path.read_bytes(), type=list[Role])
+        roles = msgspec.json.decode(path.read_bytes(), type=list[RoleStatus])
         age = (now or system_clock()).timestamp() - path.stat().st_mtime
     except (FileNotFoundError, msgspec.DecodeError):
         return is_held(path.with_name("up.lock")), []
     if not is_held(path.with_name("up.lock")):
-        return False, [Role(r.role, "stopped", None, r.restarts) for r in roles]
+        return False, [RoleStatus(r.role, "stopped", None, r.restarts) for r in roles]
     if abs(age) > _STALE_SECONDS:
         return True, [replace(r, state=UNKNOWN, error=_NOT_WRITTEN) for r in roles]
     return True, roles
 
 
-def trouble_of(role: Role, now: datetime) -> str | None:
+def trouble_of(role: RoleStatus, now: datetime) -> str | None:
     """Return a sentence on a role that does not work; None if it does."""
     if role.state in {WAITING, UNKNOWN}:
         return f"{role.role}: {role.state}: {role.error}"
@@ -101,7 +101,7 @@ def trouble_of(role: Role, now: datetime) -> str | None:
 
 
 def status_policies(
-    own: "Standing | None", noted: Mapping[str, RolePolicy] | None = None
+    own: "PolicyState | None", noted: Mapping[str, RolePolicy] | None = None
 ) -> list[RolePolicy]:
     """Return by which policy each role goes: `own` of this service, the others as noted."""
     found = dict(noted or {})
@@ -110,7 +110,7 @@ def status_policies(
     return [found[role] for role in sorted(found)]
 
 
-def policies_noted(reader: Reader) -> dict[str, RolePolicy]:
+def policies_noted(reader: CatalogReader) -> dict[str, RolePolicy]:
     """Return what each role noted of its policy."""
     rows = reader.rows(_POLICIES)
     noted = ((name.removeprefix(POLICY_IN_FORCE), value) for name, value in rows)
@@ -121,7 +121,7 @@ def _role_policy(role: str, noted: str) -> RolePolicy:
     return msgspec.convert({"role": role, **msgspec.json.decode(noted)}, RolePolicy)
 
 
-def find_leader(reader: Reader) -> ServiceLeader | None:
+def find_leader(reader: CatalogReader) -> ServiceLeader | None:
     """Return which service leads; None: none has led yet."""
     rows = reader.rows(_LEASE.format(now=reader.clock))
     if not rows:

@@ -35,7 +35,7 @@ class RunIo(msgspec.Struct, frozen=True):
     origin: str | None = None
 
 
-class Tag(msgspec.Struct, frozen=True):
+class RunTag(msgspec.Struct, frozen=True):
     """Tag, as a producer reports it.
 
     Attributes:
@@ -77,7 +77,7 @@ class RunDetail(RunSummary, frozen=True):
     parameters: dict[str, str]  # likewise
     datasets: list[RunIo]
     hidden_datasets: int = 0  # that it touched, and that the one who asks may not see
-    tags: list[Tag] = []  # of the run; none for a token that may not see every namespace
+    tags: list[RunTag] = []  # of the run; none for a token that may not see every namespace
     retries_left: int | None = None  # that its scheduler announced, as Airflow does
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from lineage.catalog.queries import LEAF_RUN_ID, ROWS_AND_BYTES
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import run_state
 from service.errors import UnknownRunError
@@ -76,7 +76,7 @@ class RunSnapshot(msgspec.Struct, frozen=True):
     partial: bool
 
 
-def load_run(reader: Reader, run_id: str) -> RunSnapshot:
+def load_run(reader: CatalogReader, run_id: str) -> RunSnapshot:
     """Return the root run of this id, or the run of a leaf job, with all that belongs to it.
 
     Raises:
@@ -154,7 +154,7 @@ def _settings(kind: str, reported: dict[str, list[Any]]) -> dict[str, str]:
 
 
 def _touched(
-    reader: Reader, keys: list[int]
+    reader: CatalogReader, keys: list[int]
 ) -> tuple[dict[Touch, dict[str, str | None]], dict[Touch, tuple[int, int | None]]]:
     """Figures and schemas of what the runs touched; of children that differ, the greatest."""
     figures: dict[Touch, dict[str, Any]] = {}

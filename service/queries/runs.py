@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from lineage.catalog.queries import ROWS_AND_BYTES, error_of, failed_at, leaf_job
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_row, pairs_of
 from lineage.states import run_state
 from service.api.access.visibility import EVERYTHING, Visibility
@@ -110,7 +110,7 @@ ORDER BY newest.seen_at DESC, r.run_key
 _BEHIND = "HAVING (-MAX(io.last_event_at), io.run_key) > (-CAST(:seen_at AS BIGINT), :run_key)"
 
 
-def run(reader: Reader, run_id: str, visibility: Visibility = EVERYTHING) -> RunAnswer:
+def run(reader: CatalogReader, run_id: str, visibility: Visibility = EVERYTHING) -> RunAnswer:
     """Return the runs of this id: two jobs that share an id are two runs.
 
     A root that reported nothing itself is answered by its runs: pages link to it.
@@ -130,7 +130,10 @@ def run(reader: Reader, run_id: str, visibility: Visibility = EVERYTHING) -> Run
 
 
 def details_of(
-    reader: Reader, rows: list[Row], visibility: Visibility, is_seen: tuple[str, dict[str, str]]
+    reader: CatalogReader,
+    rows: list[Row],
+    visibility: Visibility,
+    is_seen: tuple[str, dict[str, str]],
 ) -> tuple[list[RunDetail], str | None]:
     """Return runs with what they read and wrote, and the reason if some of it is left out.
 
@@ -158,21 +161,21 @@ def details_of(
     return runs, reason
 
 
-def rows_of(reader: Reader, run_id: str) -> list[Row]:
+def rows_of(reader: CatalogReader, run_id: str) -> list[Row]:
     """Return the runs of this id, or those whose root run has it, as `details_of` takes them."""
     values = {"run_id": run_id, "most": _MOST_RUNS}
     found = reader.rows(_DETAIL.format(column="run_id"), values)
     return found or reader.rows(_DETAIL.format(column="root_run_id"), values)
 
 
-def rows_by_key(reader: Reader, keys: list[int]) -> list[Row]:
+def rows_by_key(reader: CatalogReader, keys: list[int]) -> list[Row]:
     """Return the runs with these keys, in their order, as `details_of` takes them."""
     found = {row.run_key: row for row in rows_for(reader, _BY_KEYS, keys)}
     return [found[one] for one in keys if one in found]
 
 
 def hidden_of(
-    reader: Reader,
+    reader: CatalogReader,
     keys: list[int],
     visibility: Visibility,
     is_seen: tuple[str, dict[str, str]] | None = None,
@@ -190,7 +193,7 @@ def unknown_run(run_id: str) -> str:
 
 
 def last_run(
-    reader: Reader, dataset_key: int, visibility: Visibility = EVERYTHING
+    reader: CatalogReader, dataset_key: int, visibility: Visibility = EVERYTHING
 ) -> RunSummary | None:
     """Return the newest run with this dataset as an output, successful or not."""
     rows = reader.rows(_LAST, {"key": dataset_key})
@@ -202,7 +205,7 @@ def last_run(
 
 
 def recent_runs(
-    reader: Reader,
+    reader: CatalogReader,
     named: Dataset,
     visibility: Visibility = EVERYTHING,
     *,

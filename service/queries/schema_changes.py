@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Field(msgspec.Struct, frozen=True):
+class SchemaField(msgspec.Struct, frozen=True):
     """Column of a schema."""
 
     name: str
@@ -21,8 +21,8 @@ class Retyped(msgspec.Struct, frozen=True):
 class SchemaChange(msgspec.Struct, frozen=True):
     """Change of a schema; all lists are empty if only the order of the columns differs."""
 
-    added: list[Field]
-    removed: list[Field]
+    added: list[SchemaField]
+    removed: list[SchemaField]
     retyped: list[Retyped]
 
 
@@ -31,22 +31,22 @@ class _Stored(msgspec.Struct):
     type: str | None = None
 
 
-def fields_of(text: str | None) -> list[Field]:
+def fields_of(text: str | None) -> list[SchemaField]:
     """Return the columns of a `schema_version`; none where it is not known.
 
     Columns without a name are left out: earlier releases stored those that producers sent.
     """
     stored = msgspec.json.decode(text, type=list[_Stored | None]) if text else []
-    return [Field(one.name, one.type) for one in stored if one and one.name is not None]
+    return [SchemaField(one.name, one.type) for one in stored if one and one.name is not None]
 
 
-def schema_change(before: list[Field], after: list[Field]) -> SchemaChange:
+def schema_change(before: list[SchemaField], after: list[SchemaField]) -> SchemaChange:
     """Return the columns added, removed and retyped in the second schema."""
     old, new = ({field.name: field.type for field in fields} for fields in (before, after))
     both = [name for name in new if name in old and old[name] != new[name]]
     return SchemaChange(
-        added=[Field(name, kind) for name, kind in new.items() if name not in old],
-        removed=[Field(name, kind) for name, kind in old.items() if name not in new],
+        added=[SchemaField(name, kind) for name, kind in new.items() if name not in old],
+        removed=[SchemaField(name, kind) for name, kind in old.items() if name not in new],
         retyped=[Retyped(name, old[name], new[name]) for name in both],
     )
 
@@ -60,5 +60,5 @@ def describe_changes(change: SchemaChange) -> list[str]:
     ] or ["the order of its fields"]
 
 
-def _typed(field: Field) -> str:
+def _typed(field: SchemaField) -> str:
     return f" ({field.type})" if field.type else ""

@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from service.queries.cursors import Whole, cursor_of, key_of
 from service.queries.run_shapes import Instant
@@ -60,7 +60,11 @@ class SetAsidePage(msgspec.Struct, frozen=True):
 
 
 def set_aside_events(
-    reader: Reader, *, with_requeued: bool = False, limit: int = 100, cursor: str | None = None
+    reader: CatalogReader,
+    *,
+    with_requeued: bool = False,
+    limit: int = 100,
+    cursor: str | None = None,
 ) -> SetAsidePage:
     """Return at most `limit` events.
 
@@ -90,7 +94,7 @@ def set_aside_events(
     )
 
 
-def count_set_aside(reader: Reader) -> int:
+def count_set_aside(reader: CatalogReader) -> int:
     """Return how many events are set aside and were not posted again."""
     [[count]] = reader.rows(_COUNTED, {"every": 0})
     return int(count)

@@ -5,7 +5,7 @@ Instants are ISO 8601 in UTC. Nothing known is `null`, never a number that looks
 
 import msgspec
 
-from service.queries.run_shapes import Instant, RunSummary, Tag
+from service.queries.run_shapes import Instant, RunSummary, RunTag
 
 
 class DatasetRow(msgspec.Struct, frozen=True):
@@ -70,7 +70,7 @@ class SliState(msgspec.Struct, frozen=True):
     limit_origin: str | None
 
 
-class Alias(msgspec.Struct, frozen=True):
+class ResolvedAlias(msgspec.Struct, frozen=True):
     """Alias of a dataset, and the rule that resolves it."""
 
     dataset_namespace: str
@@ -97,14 +97,14 @@ class DatasetDetail(msgspec.Struct, frozen=True):
     retired_at: Instant | None
     limit_explanation: str | None
     states: list[SliState]
-    aliases: list[Alias]
+    aliases: list[ResolvedAlias]
     last_run: RunSummary | None
     evaluated_at: Instant | None
     stale: bool
     partial: bool
     partial_reason: str | None
     description: str | None = None  # by its producers; for a token that sees every namespace
-    tags: list[Tag] = []
+    tags: list[RunTag] = []
 
 
 class Why(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from lineage.catalog.queries import ALL_HOURS
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import to_micros
 from lineage.states import (
     ALL_TIERS,
@@ -46,7 +46,7 @@ def sli_name(sli: str) -> str:
 
 
 def slis(
-    reader: Reader, evaluated: Evaluated, objectives: Objectives, *, now: datetime
+    reader: CatalogReader, evaluated: Evaluated, objectives: Objectives, *, now: datetime
 ) -> SliAnswer:
     """Return every SLI of every tier; the ratio is null without a current sample.
 
@@ -82,7 +82,7 @@ def _rests(id_: tuple[str, str], evaluated: Evaluated) -> bool:
     return evaluated.stale and id_[0] not in _OF_THE_SERVICE
 
 
-def mostly_unknown(reader: Reader, now: datetime) -> set[tuple[str, str]]:
+def mostly_unknown(reader: CatalogReader, now: datetime) -> set[tuple[str, str]]:
     """Return SLIs and tiers with too much unknown in the last day for a ratio."""
     since = to_micros(now - timedelta(days=1))
     rows = reader.rows(_DAY, {"since": since})

@@ -9,7 +9,7 @@ import msgspec
 
 from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
 from lineage.catalog.queries import CURSOR
-from lineage.catalog.reader import NoCatalogError, Reader, open_reader, rows_for
+from lineage.catalog.reader import CatalogReader, NoCatalogError, open_reader, rows_for
 from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.process.clock import to_micros
@@ -20,8 +20,8 @@ from service.queries.catalog_session import unreachable
 from service.queries.datasets import counts_by_state
 from service.queries.log_backlog import records_waiting
 from service.queries.roles import (
-    Role,
     RolePolicy,
+    RoleStatus,
     ServiceLeader,
     find_leader,
     policies_noted,
@@ -32,11 +32,11 @@ from service.queries.run_shapes import Instant
 from service.queries.set_aside import count_set_aside
 from service.queries.timestamps import Evaluated, iso, last_evaluation, seconds_between
 from service.runtime.data_folder import open_to_others
-from service.runtime.jobs import Job
+from service.runtime.jobs import PeriodicJobState
 from service.runtime.settings import Settings
 
 if TYPE_CHECKING:  # the policy brings YAML, which `lineward status` cannot wait for
-    from lineage.policy.file import Standing
+    from lineage.policy.file import PolicyState
 
 _WAITS = "SELECT name, value FROM meta WHERE name IN (:keys)"
 _ALIVE_MICROS = 5_000_000  # the collector sends a heartbeat each second
@@ -59,7 +59,7 @@ class Status(msgspec.Struct, frozen=True):
 
     data_dir: str
     up: bool  # `lineward up` runs on this data folder, on this machine
-    roles: list[Role]
+    roles: list[RoleStatus]
     collector: SpoolStatus | None
     backlog_events: int | None  # spooled and not yet in the catalog
     last_batch_at: Instant | None
@@ -80,7 +80,9 @@ class Status(msgspec.Struct, frozen=True):
     events_wait_since: Instant | None = None  # when the oldest of these events was received
     leader: ServiceLeader | None = None  # of the services; null: none has led yet
     kubernetes: KubernetesStatus | None = None  # null: nothing was ever watched
-    jobs: list[Job] = []  # periodic, of the roles that have written them within a minute
+    jobs: list[
+        PeriodicJobState
+    ] = []  # periodic, of the roles that have written them within a minute
 
 
 class _Catalog(msgspec.Struct, frozen=True):
@@ -102,8 +104,8 @@ def status(
     now: datetime,
     *,
     count_datasets: bool = True,
-    own_policy: "Standing | None" = None,
-    jobs: Sequence[Job] = (),
+    own_policy: "PolicyState | None" = None,
+    jobs: Sequence[PeriodicJobState] = (),
 ) -> Status:
     """Return the status; missing parts are null, and `partial_reason` names them.
 
@@ -178,7 +180,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
         raise unreachable(error) from error
 
 
-def _waits(reader: Reader) -> dict[str, int]:
+def _waits(reader: CatalogReader) -> dict[str, int]:
     """Return what incidents wait for; empty where they do not wait."""
     noted = rows_for(reader, _WAITS, (BEHIND_SINCE, EVENTS_WAIT_SINCE))
     times = {name: int(value) for name, value in noted}

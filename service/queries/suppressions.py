@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros
 from service.queries.timestamps import iso_of
@@ -52,7 +52,7 @@ class SuppressionList(msgspec.Struct, frozen=True):
 
 
 def suppressions(
-    reader: Reader, policy: "Policy", now: datetime, *, with_ended: bool = False
+    reader: CatalogReader, policy: "Policy", now: datetime, *, with_ended: bool = False
 ) -> SuppressionList:
     """List active and planned windows; `with_ended`: ended ones too."""
     at = to_micros(now)

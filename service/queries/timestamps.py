@@ -5,7 +5,7 @@ from datetime import datetime
 import msgspec
 
 from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import (
     SECOND_MICROS,
     TELLABLE,
@@ -122,7 +122,7 @@ def stale_warning(evaluated: Evaluated) -> str:
     return f"the last evaluation was at {at}: states that were good then are unknown now"
 
 
-def last_evaluation(reader: Reader, *, now: datetime, stale_seconds: float) -> Evaluated:
+def last_evaluation(reader: CatalogReader, *, now: datetime, stale_seconds: float) -> Evaluated:
     """Return the newest evaluation; stale if missing or older than `stale_seconds`.
 
     One that is further ahead was made by a clock that was wrong: nobody knows how old it is.

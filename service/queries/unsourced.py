@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from lineage.catalog.queries import TIER
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros
 from lineage.states import BAD
@@ -77,7 +77,7 @@ class UnsourcedReads(msgspec.Struct, frozen=True):
 
 
 def unsourced_reads(
-    reader: Reader,
+    reader: CatalogReader,
     now: datetime,
     visibility: Visibility = EVERYTHING,
     *,
@@ -102,7 +102,9 @@ def unsourced_reads(
     )
 
 
-def _job_names(reader: Reader, keys: list[int], window: dict[str, int]) -> dict[int, list[str]]:
+def _job_names(
+    reader: CatalogReader, keys: list[int], window: dict[str, int]
+) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for key, namespace, name in rows_for(reader, _JOBS, keys, window):
         found.setdefault(key, []).append(f"{namespace}/{name}")

@@ -3,7 +3,7 @@
 from typing import Final
 
 from lineage.catalog.queries import IS_LINK
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from service.api.access.visibility import Visibility
 
 UNSEEN: Final = "parts are hidden from this token"
@@ -37,7 +37,7 @@ UNION SELECT namespace FROM dataset_alias WHERE {IS_LINK}
 
 
 def sql_filter(
-    reader: Reader, visibility: Visibility, *, table: str = "dataset"
+    reader: CatalogReader, visibility: Visibility, *, table: str = "dataset"
 ) -> tuple[str, dict[str, str]]:
     """Return a condition on a dataset `d`, and its values: visible namespaces are few.
 
@@ -55,7 +55,7 @@ def sql_filter(
     return f"(d.namespace IN ({listed}){every_name.format(listed=listed)})", values
 
 
-def hidden_keys(reader: Reader, visibility: Visibility) -> list[int]:
+def hidden_keys(reader: CatalogReader, visibility: Visibility) -> list[int]:
     """Return the datasets with a name that may not be seen, whatever they are called."""
     if visibility.is_whole:
         return []
@@ -64,7 +64,9 @@ def hidden_keys(reader: Reader, visibility: Visibility) -> list[int]:
     return [key for (key,) in reader.rows(_HIDDEN.format(listed=listed or "NULL"), values)]
 
 
-def _listed(reader: Reader, visibility: Visibility, table: str) -> tuple[str, dict[str, str]]:
+def _listed(
+    reader: CatalogReader, visibility: Visibility, table: str
+) -> tuple[str, dict[str, str]]:
     """Return the namespaces that may be seen: as a list of parameters, and their values."""
     names = [row[0] for row in reader.rows(_NAMESPACES[table]) if visibility.sees(row[0])]
     values = {f"seen_{n}": name for n, name in enumerate(names)}

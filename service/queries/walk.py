@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from lineage.catalog.queries import TIER
-from lineage.catalog.reader import Reader, Values, rows_for
+from lineage.catalog.reader import CatalogReader, Values, rows_for
 from lineage.catalog.rows import Row
 from lineage.graph.walks import NOBODY, Responsible, Walk, too_deep, too_many
 from service.api.access.visibility import Visibility
@@ -93,7 +93,7 @@ def all_named(keys: Sequence[int], known: Iterable[Name | None]) -> list[Name]:
     return [name or ("", f"(unknown dataset {key})") for key, name in pairs]
 
 
-def names_of(reader: Reader, keys: Iterable[int]) -> dict[int, Name]:
+def names_of(reader: CatalogReader, keys: Iterable[int]) -> dict[int, Name]:
     """Return the names of those of these datasets that the catalog has."""
     return {key: (namespace, name) for key, namespace, name in rows_for(reader, NAMES, keys)}
 
@@ -104,7 +104,7 @@ def cuts_of(walks: Mapping[str, Walk]) -> list[str]:
     return [*cuts, UNSEEN] if any(walk.hidden for walk in walks.values()) else cuts
 
 
-def edges_between(reader: Reader, keys: Iterable[int]) -> Iterator[Row]:
+def edges_between(reader: CatalogReader, keys: Iterable[int]) -> Iterator[Row]:
     """Yield all edges between these datasets, whichever way a walk came to them.
 
     Yields:
@@ -119,7 +119,7 @@ class CatalogWalk:
     """Walk that queries the catalog for each level."""
 
     def __init__(
-        self, reader: Reader, sql: str, visibility: Visibility, values: Values | None = None
+        self, reader: CatalogReader, sql: str, visibility: Visibility, values: Values | None = None
     ) -> None:
         """Walk from `:keys`; `sql` returns (here, other, job name) for them and `values`."""
         self._reader = reader

@@ -19,7 +19,7 @@ def open_to_others(data_dir: Path) -> str | None:
     return f"other users may read {data_dir} (mode {mode:04o}): run chmod 700 {data_dir}"
 
 
-def tighten(data_dir: Path) -> Iterator[str]:
+def restrict_permissions(data_dir: Path) -> Iterator[str]:
     """Take other users' permissions away from what is ours in the folder; what was found."""
     warning = open_to_others(data_dir)
     if warning is None:

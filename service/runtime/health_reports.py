@@ -4,7 +4,7 @@ import socket
 
 import msgspec
 
-from lineage.process.health import VARIABLE, Report
+from lineage.process.health import VARIABLE, Heartbeat
 
 _MOST_BYTES = 65_536
 
@@ -15,7 +15,7 @@ class Reports:
     def __init__(self) -> None:
         self._ours, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._ours.settimeout(0)
-        self.newest = Report()
+        self.newest = Heartbeat()
 
     @property
     def descriptor(self) -> int:
@@ -32,13 +32,13 @@ class Reports:
         came = False
         while (datagram := self._next()) is not None:
             came = True
-            self.newest = msgspec.json.decode(datagram, type=Report)
+            self.newest = msgspec.json.decode(datagram, type=Heartbeat)
         return came
 
     def clear(self) -> None:
         """Forget what a process that is gone has sent."""
         self.take()
-        self.newest = Report()
+        self.newest = Heartbeat()
 
     def _next(self) -> bytes | None:
         try:

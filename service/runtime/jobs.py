@@ -64,7 +64,7 @@ class ScheduledJob(msgspec.Struct, frozen=True, kw_only=True):
     close: Callable[[], None] = lambda: None
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class PeriodicJobState(msgspec.Struct, frozen=True, kw_only=True):
     """State of one step of a job, as `lineward status` shows it.
 
     Attributes:
@@ -94,7 +94,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     failures: int = 0
 
 
-def state_of(job: Job) -> str:
+def state_of(job: PeriodicJobState) -> str:
     """Return failing, running, waiting or idle; failing is the last run, whatever goes on now."""
     if job.last_error is not None:
         return "failing"
@@ -103,7 +103,7 @@ def state_of(job: Job) -> str:
     return "waiting" if job.is_waiting or job.last_run_at is None else "idle"
 
 
-def problem_of(job: Job, now: datetime) -> str | None:
+def job_problem(job: PeriodicJobState, now: datetime) -> str | None:
     """Return a sentence on a job that fails or hangs; None where it works."""
     if job.last_error is not None:
         return f"{job.role}: job {job.job} failed: {job.last_error}"
@@ -120,12 +120,12 @@ class JobStates:
 
     def __init__(self, role: str, clock: Clock = system_clock) -> None:
         self._role, self._clock = role, clock
-        self._states: dict[str, Job] = {}
+        self._states: dict[str, PeriodicJobState] = {}
 
     def add(self, job: ScheduledJob) -> None:
         """Add the steps of a job, which have not run yet."""
         for step in job.steps:
-            self._states[step] = Job(
+            self._states[step] = PeriodicJobState(
                 role=self._role,
                 job=step,
                 every_seconds=job.every_seconds,
@@ -133,7 +133,7 @@ class JobStates:
                 is_leader_only=job.is_leader_only,
             )
 
-    def all(self) -> list[Job]:
+    def all(self) -> list[PeriodicJobState]:
         """Return the state of every step, in the order of the jobs."""
         return list(self._states.values())
 
@@ -167,7 +167,7 @@ class JobsFile:
     def __init__(self, data_dir: Path, role: str) -> None:
         self._path = data_dir / _FOLDER / f"jobs-{role}.json"
 
-    def write(self, jobs: Sequence[Job]) -> None:
+    def write(self, jobs: Sequence[PeriodicJobState]) -> None:
         """Replace the file.
 
         Raises:
@@ -189,17 +189,19 @@ class JobsFile:
             self._path.unlink(missing_ok=True)
 
 
-def stored_jobs(data_dir: Path, now: float) -> list[Job]:
+def stored_jobs(data_dir: Path, now: float) -> list[PeriodicJobState]:
     """Return the jobs of every role that wrote its file within a minute; `now` in seconds."""
     found = []
     for path in sorted((data_dir / _FOLDER).glob("jobs-*.json")):
         with suppress(OSError, msgspec.DecodeError):
             if abs(now - path.stat().st_mtime) <= _STALE_SECONDS:
-                found += msgspec.json.decode(path.read_bytes(), type=list[Job])
+                found += msgspec.json.decode(path.read_bytes(), type=list[PeriodicJobState])
     return found
 
 
-def jobs_of(data_dir: Path, now: float, own: Iterable[Job] = ()) -> list[Job]:
+def all_jobs(
+    data_dir: Path, now: float, own: Iterable[PeriodicJobState] = ()
+) -> list[PeriodicJobState]:
     """Return the jobs of every role beside this one; `own` replaces what its file says."""
     own = list(own)
     roles = {job.role for job in own}

@@ -18,7 +18,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog import leases
-from lineage.catalog.leases import Fence
+from lineage.catalog.leases import LeadershipFence
 from lineage.lease import LeaseLostError, LeaseRow
 from service.runtime.periodic import Work, finish
 from service.runtime.settings import Settings
@@ -94,10 +94,14 @@ class Leader:
             elif self._count() >= held.renewed_at + self._seconds / _RENEWALS:
                 self._renew_patiently(engine, held)
 
-    def fence(self) -> Fence | None:
+    def fence(self) -> LeadershipFence | None:
         """Return what keeps work of this epoch from being done later; None: another one leads."""
         held = self._held
-        return None if held is None else Fence(NAME, held.epoch, partial(self._confirm, held.epoch))
+        return (
+            None
+            if held is None
+            else LeadershipFence(NAME, held.epoch, partial(self._confirm, held.epoch))
+        )
 
     def finish(self, engine: Engine) -> None:
         """Give the lease up: another replica leads at once."""
@@ -154,7 +158,7 @@ class Leader:
 class _Fenced:
     """Work of the leader, on engines that are fenced."""
 
-    def __init__(self, func: Work, fence: Fence) -> None:
+    def __init__(self, func: Work, fence: LeadershipFence) -> None:
         self.func = func
         self._fence = fence
 

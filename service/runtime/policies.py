@@ -7,7 +7,7 @@ from pathlib import Path
 from lineage.catalog.access_versions import StoredAccess
 from lineage.catalog.trouble import CatalogError
 from lineage.policy import DEFAULT, Policy, PolicyError, PolicyFile, load
-from lineage.policy.file import SETTLE_SECONDS, AccessBefore, Standing, reject_lost_access
+from lineage.policy.file import SETTLE_SECONDS, AccessBefore, PolicyState, reject_lost_access
 from service.errors import RejectedInputError
 from service.runtime.settings import Settings
 
@@ -86,6 +86,6 @@ class PolicyInForce:
         except PolicyError as error:
             raise RejectedInputError(str(error)) from error
 
-    def standing(self) -> Standing:
+    def standing(self) -> PolicyState:
         """Return which policy is in force, and why the file as it is now is not."""
         return self._file.standing()

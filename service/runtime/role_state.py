@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from lineage.process.clock import Clock, system_clock, to_micros
-from lineage.process.health import Failure, Report, one_line
-from service.queries.roles import Role
+from lineage.process.health import Heartbeat, PartFailure, one_line
+from service.queries.roles import RoleStatus
 from service.queries.timestamps import iso
 
 # Longer than a pipeline needs to start, take the same events again and fail again.
@@ -32,10 +32,10 @@ class RoleState:
         self._since: int | None = None
         self._fatal_part: str | None = None  # that the role reported to fail before it died
         self._error: str | None = None
-        self._failures: Sequence[Failure] = ()
+        self._failures: Sequence[PartFailure] = ()
         self.waits_for: str | None = None
 
-    def reported(self, report: Report) -> None:
+    def reported(self, report: Heartbeat) -> None:
         """Take what the role says of itself; what ended an earlier process may work now."""
         self._failures = report.failures
         if self._fatal_part in report.worked:
@@ -70,11 +70,11 @@ class RoleState:
             known.append(self._since)
         return min(known, default=None)
 
-    def shown(self, *, is_running: bool, pid: int | None, restarts: int) -> Role:
+    def shown(self, *, is_running: bool, pid: int | None, restarts: int) -> RoleStatus:
         """Return the role as `lineward status` lists it."""
         first = self._first()
         error = f"{first.part}: {first.error}" if first else self._error
-        return Role(
+        return RoleStatus(
             role=self._role,
             state=self._word(is_running=is_running),
             pid=pid,
@@ -84,7 +84,7 @@ class RoleState:
             error=self.waits_for or error,
         )
 
-    def _first(self) -> Failure | None:
+    def _first(self) -> PartFailure | None:
         """Return the earliest failure: later ones often follow from it."""
         return min(self._failures, key=lambda each: each.since, default=None)
 

@@ -25,9 +25,9 @@ from lineage.process.health import HEALTH
 from service.runtime.jobs import (
     EVERY_SECONDS,
     RUN_ONCE,
-    Job,
     JobsFile,
     JobStates,
+    PeriodicJobState,
     ScheduledJob,
     Task,
     TryAgainError,
@@ -116,7 +116,7 @@ class JobRegistry:
         self._states.add(job)
         self._runners[job.name] = _Runner(job, self._states)
 
-    def states(self) -> list[Job]:
+    def states(self) -> list[PeriodicJobState]:
         """Return the state of every step, in the order of the jobs."""
         return self._states.all()
 
@@ -173,7 +173,7 @@ class JobRegistry:
             self._scheduler.run_in(runner.job.name, seconds)
 
 
-def _reporting(report: JobsFile, states: Callable[[], Sequence[Job]]) -> ScheduledJob:
+def _reporting(report: JobsFile, states: Callable[[], Sequence[PeriodicJobState]]) -> ScheduledJob:
     return ScheduledJob(
         name=_REPORT,
         steps=(_REPORT,),
@@ -183,7 +183,7 @@ def _reporting(report: JobsFile, states: Callable[[], Sequence[Job]]) -> Schedul
     )
 
 
-def _without_this_report(job: Job) -> Job:
+def _without_this_report(job: PeriodicJobState) -> PeriodicJobState:
     """Leave out the run that writes the report: readers would always find it running."""
     return replace(job, running_since=None) if job.job == _REPORT else job
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from service.queries.roles import Role
+from service.queries.roles import RoleStatus
 
 STATUS: Final = Path("run") / "status.json"
 _EVERY_SECONDS = 5.0
@@ -23,10 +23,10 @@ class StatusFile:
 
     def __init__(self, data_dir: Path) -> None:
         self._path = data_dir / STATUS
-        self._written: list[Role] | None = None
+        self._written: list[RoleStatus] | None = None
         self._due = 0.0
 
-    def write(self, roles: Sequence[Role]) -> None:
+    def write(self, roles: Sequence[RoleStatus]) -> None:
         """Write what has changed at once, and what has not every few seconds."""
         has_changed, now = list(roles) != self._written, time.monotonic()
         if now < self._due and (not has_changed or self._written is None):

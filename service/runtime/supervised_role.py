@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lineage.process.disk import disk_problem
 from lineage.process.livez import Livez
-from service.queries.roles import Role
+from service.queries.roles import RoleStatus
 from service.runtime.child import Child, RoleCommand
 from service.runtime.liveness import CHECK_SECONDS, Liveness
 from service.runtime.role_state import RoleState
@@ -69,7 +69,7 @@ class Watched:
             return None
         return self._check()
 
-    def shown(self) -> Role:
+    def shown(self) -> RoleStatus:
         """Return the role as `lineward status` lists it."""
         child = self.child
         is_running, pid = child.is_running(), child.pid

@@ -171,11 +171,11 @@ def _contained(  # type: ignore[no-untyped-def]
         return list(_profiles(row, instants, times))
     except Exception as error:  # noqa: BLE001 - a fault of one dataset must not stop the others
         no_gaps = {"dataset_key": row.dataset_key, "cadence_class": FAILED, "gaps": 0, "scores": ()}
-        failed = {**dict.fromkeys(_COLUMNS), **no_gaps, "problem": problem_of(error)}
+        failed = {**dict.fromkeys(_COLUMNS), **no_gaps, "problem": error_summary(error)}
         return [{**failed, "as_of": at} for at in instants]
 
 
-def problem_of(error: Exception) -> str:
+def error_summary(error: Exception) -> str:
     """Return the kind of an error and the line that raised it, without any value of the data."""
     raised = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} in {Path(raised.filename).name}, line {raised.lineno}"

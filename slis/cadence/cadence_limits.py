@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage.process.clock import SECOND_MICROS
-from slis.cadence.cadence import WorkingTimes, hours_of, problem_of
+from slis.cadence.cadence import WorkingTimes, error_summary, hours_of
 from slis.cadence.profile import (
     BURSTY,
     EVENT_DRIVEN,
@@ -164,7 +164,7 @@ def _contained(row, times: WorkingTimes) -> dict[str, object]:  # type: ignore[n
     try:
         return _limit(row, times)
     except Exception as error:  # noqa: BLE001 - a fault of one dataset must not stop the others
-        return _failed(row.dataset_key, problem_of(error))
+        return _failed(row.dataset_key, error_summary(error))
 
 
 def _failed(dataset_key: int, problem: str) -> dict[str, object]:

@@ -16,7 +16,7 @@ from lineage.catalog.grown_tables import analyze_grown
 from lineage.catalog.meta_keys import POLICY_FINGERPRINT
 from lineage.catalog.queries import LISTED, NO_TIER, rank_of
 from lineage.catalog.upsert import fold_rows
-from lineage.policy import Decision, Policy, resolve_names, suppressions_of
+from lineage.policy import Policy, PolicyDecision, resolve_names, suppressions_of
 from lineage.policy.declared import declared_edges
 from lineage.policy.tiers import Tiering, expected_edges, inherit
 from lineage.states import TIERS, Tier
@@ -129,13 +129,13 @@ def policy_rows(policy: Policy, described: CatalogFacts) -> list[dict[str, objec
     ]
 
 
-def _decision(policy: Policy, described: CatalogFacts, at: int) -> Decision:
+def _decision(policy: Policy, described: CatalogFacts, at: int) -> PolicyDecision:
     names = [described.names[at], *described.other_names.get(at, ())]
     return resolve_names(policy, names)
 
 
 def _tiers(
-    policy: Policy, described: CatalogFacts, decisions: dict[int, Decision]
+    policy: Policy, described: CatalogFacts, decisions: dict[int, PolicyDecision]
 ) -> dict[int, Tiering]:
     """Return the tier of each dataset: by the policy, then by its downstream datasets.
 
@@ -152,7 +152,7 @@ def _tiers(
     return tiers
 
 
-def _plan(policy: Policy, decision: Decision, name: tuple[str, str]) -> str | None:
+def _plan(policy: Policy, decision: PolicyDecision, name: tuple[str, str]) -> str | None:
     # What is written in maintenance that comes every night is what there is to learn from.
     suppressions = [one.name for one in suppressions_of(policy, *name) if one.once]
     return plan_of(policy, decision.calendar, suppressions)
@@ -172,7 +172,7 @@ def _tier_reason(tiering: Tiering, names: Names) -> str | None:
     return " ".join(origin) if origin else None
 
 
-def _owner(decision: Decision, owners: Owners, at: int) -> dict[str, object]:
+def _owner(decision: PolicyDecision, owners: Owners, at: int) -> dict[str, object]:
     """Return the owner of a dataset, and where the name comes from.
 
     In this order: the policy's rule for the dataset, the policy's rule for the job that wrote it,

@@ -33,10 +33,10 @@ from slis.indicators.accuracy.strata import strata
 from slis.indicators.completeness.edge_catalog import expected_edges, names
 from slis.indicators.completeness.edges import edge_states, edge_tally, edges
 from slis.meta import put_meta, read_meta_number
-from slis.settings import Settings
+from slis.settings import PipelineSettings
 
 _MOST_SECONDS = 60.0
-_SETTLE = timedelta(seconds=Settings().evidence_settle_seconds)  # that nobody changed
+_SETTLE = timedelta(seconds=PipelineSettings().evidence_settle_seconds)  # that nobody changed
 
 
 class EdgesFound(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from lineage.policy.file import PolicyFile
 from slis.periodic import Evaluations
-from slis.settings import Place, Settings
+from slis.settings import PipelineSettings, SharedPaths
 from slis.spark import jvm_memory
 from slis.spark.session import in_evaluation_pool
 from slis.stream.event_log import EventLog
@@ -32,8 +32,8 @@ class EdgeTurns:
         self,
         spark: SparkSession,
         engine: Engine,
-        place: Place,
-        settings: Settings,
+        place: SharedPaths,
+        settings: PipelineSettings,
         *,
         policy: PolicyFile,
         evaluations: Evaluations,

@@ -21,10 +21,10 @@ from slis.evaluation.clock_ahead import undo_ahead
 from slis.evaluation.computed import computed_once
 from slis.evaluation.dataset_states import Row, held_states
 from slis.evaluation.datasets_judged import datasets_judged
-from slis.evaluation.input import EvaluationInput, Position, position
+from slis.evaluation.input import EvaluationInput, EvaluationRange, position
 from slis.evaluation.late_writes import amend
 from slis.evaluation.policy_names import renew_names
-from slis.evaluation.publish import OF_DATASETS, Found, publish
+from slis.evaluation.publish import OF_DATASETS, EvaluationRows, publish
 from slis.evaluation.reasons import reasons
 from slis.evaluation.retirement import retire_unused
 from slis.evaluation.tallies import tallies
@@ -87,7 +87,7 @@ def evaluate(
     described = nodes_found(spark, engine, policy, given.instants)
     defects = defects_found(spark, engine, policy, at, given.instants)
     unsourced = load_unsourced(spark, engine, at, given.instants)
-    found = Found(
+    found = EvaluationRows(
         tallies=[*tallied, *described.tallies],
         states=_together(judged, *described.states, *defects, *unsourced),
         held=held.result(),
@@ -131,7 +131,7 @@ def _datasets(states: pa.Table) -> int:
     return int(pc.sum(pc.equal(states.column("sli"), FRESHNESS.id)).as_py() or 0)
 
 
-def _result(at: Position, found: Found, seconds: float) -> EvaluationResult:
+def _result(at: EvaluationRange, found: EvaluationRows, seconds: float) -> EvaluationResult:
     pairs = zip(
         found.states.column("sli").to_pylist(),
         found.states.column("state").to_pylist(),

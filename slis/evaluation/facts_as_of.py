@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 _FACTS = ("write", "read_at", "failed", "started_at")
 
 
-def seconds_between(start: Column, end: Column) -> Column:
+def seconds_column(start: Column, end: Column) -> Column:
     """Seconds from one instant to the other, to the microsecond."""
     return (F.unix_micros(end) - F.unix_micros(start)) / 1e6
 

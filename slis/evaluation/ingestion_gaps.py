@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage.states import BAD, UNKNOWN
-from slis.evaluation.facts_as_of import plus_seconds, seconds_between
+from slis.evaluation.facts_as_of import plus_seconds, seconds_column
 from slis.evaluation.sli_schemas import GAPS
 
 INGESTION, PIPELINE = "ingestion", "pipeline"
@@ -75,6 +75,6 @@ def _swallowed(gap: Column) -> Column:
 
 def _first_due_after(judged: Column, ended_at: Column) -> Column:
     """Return when the first cycle is due whose write comes after the gap at the earliest."""
-    cycle = F.greatest(seconds_between(judged["bad_since"], judged["next_cycle_at"]), F.lit(1.0))
-    swallowed = F.floor(seconds_between(judged["due_from"], ended_at) / cycle) + 1
+    cycle = F.greatest(seconds_column(judged["bad_since"], judged["next_cycle_at"]), F.lit(1.0))
+    swallowed = F.floor(seconds_column(judged["due_from"], ended_at) / cycle) + 1
     return plus_seconds(judged["bad_since"], cycle * F.greatest(swallowed, F.lit(1)))

@@ -129,7 +129,7 @@ def _now_at_most(column: str, as_of: int) -> str:
     return f"CASE WHEN a.{column} > {as_of} THEN {as_of} ELSE a.{column} END"
 
 
-class Position(msgspec.Struct, frozen=True):
+class EvaluationRange(msgspec.Struct, frozen=True):
     """Progress of the last evaluation, and how far events had landed by this one."""
 
     as_of: datetime
@@ -145,7 +145,7 @@ class Position(msgspec.Struct, frozen=True):
         return min(60.0, (self.as_of - self.previous_as_of).total_seconds())
 
 
-def position(connection: Connection, as_of: datetime) -> Position:
+def position(connection: Connection, as_of: datetime) -> EvaluationRange:
     """Return the range of an evaluation at `as_of`, or just after the last one if that is later."""
     last = connection.execute(
         text("SELECT as_of, last_seq FROM evaluation ORDER BY as_of DESC LIMIT 1")
@@ -155,7 +155,7 @@ def position(connection: Connection, as_of: datetime) -> Position:
     landed = connection.scalar(
         text("SELECT max(last_seq) FROM batch WHERE landed_at <= :at"), {"at": at}
     )
-    return Position(
+    return EvaluationRange(
         as_of=from_micros(at),
         previous_as_of=None if last is None else from_micros(last.as_of),
         after_seq=after_seq,
@@ -167,7 +167,7 @@ class EvaluationInput:
     """Frames of what the catalog holds at a position."""
 
     def __init__(
-        self, spark: SparkSession, engine: Engine, at: Position, policy: Policy = DEFAULT
+        self, spark: SparkSession, engine: Engine, at: EvaluationRange, policy: Policy = DEFAULT
     ) -> None:
         self._spark = spark
         self._policy = policy

@@ -17,7 +17,7 @@ from slis.evaluation.counters import AMOUNT_NAMES, add_amounts, amounts_of
 from slis.evaluation.datasets_judged import datasets_judged
 from slis.evaluation.facts_as_of import activity, facts_as_of
 from slis.evaluation.hours import AMENDABLE, Amounts, hour_of
-from slis.evaluation.input import EvaluationInput, Position
+from slis.evaluation.input import EvaluationInput, EvaluationRange
 from slis.evaluation.sli_schemas import WRITES
 from slis.evaluation.tallies import tallies
 
@@ -39,7 +39,9 @@ _WRITES = """
 """
 
 
-def amend(spark: SparkSession, engine: Engine, at: Position, given: EvaluationInput) -> Amounts:
+def amend(
+    spark: SparkSession, engine: Engine, at: EvaluationRange, given: EvaluationInput
+) -> Amounts:
     """Dataset-seconds to add to hours that are over, by (sli, tier, hour).
 
     Nothing for the first evaluation: there is no history yet that could be wrong. Of more than 200
@@ -65,7 +67,7 @@ def amend(spark: SparkSession, engine: Engine, at: Position, given: EvaluationIn
         writes.unpersist()
 
 
-def _late(engine: Engine, at: Position, previous: datetime) -> dict[int, datetime]:
+def _late(engine: Engine, at: EvaluationRange, previous: datetime) -> dict[int, datetime]:
     """First late write of each dataset that has one."""
     bounds = {
         "previous": to_micros(previous),

@@ -8,7 +8,7 @@ from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import HISTORY, INSTALLED
 from lineage.catalog.upsert import least
 from lineage.process.clock import from_micros, to_micros
-from slis.evaluation.input import Position
+from slis.evaluation.input import EvaluationRange
 from slis.meta import put_meta, read_meta, read_meta_number
 
 _FIRST_BATCH = "SELECT min(landed_at) FROM batch"
@@ -24,7 +24,7 @@ def read_observation_start(connection: Connection) -> datetime | None:
     return from_micros(min(known)) if known else None
 
 
-def renew(engine: Engine, at: Position) -> datetime | None:
+def renew(engine: Engine, at: EvaluationRange) -> datetime | None:
     """Take in the first batch and the history that landed since the last evaluation."""
     with engine.connect() as connection:
         span = {"after": at.after_seq, "last": at.last_seq}

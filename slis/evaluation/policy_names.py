@@ -14,7 +14,7 @@ from lineage.policy import Policy, folding
 from lineage.process.clock import to_micros
 from slis.evaluation.policy_folds import Pair, declare_folded, folded_datasets
 from slis.stream.activity import renew_last_write
-from slis.stream.canonical import POLICY, Name, settle
+from slis.stream.canonical import POLICY, Name, resolve_components
 from slis.stream.claims import DROP
 from slis.stream.parts import in_parts
 
@@ -64,7 +64,7 @@ def renew_names(engine: Engine, policy: Policy, as_of: datetime) -> bool:
     with exclusive_transaction(engine) as connection:
         _declare(connection, {key: declared[key] for key in unknown}, at)
         _flag(connection, turned, declared)
-        settle(connection, set(turned))
+        resolve_components(connection, set(turned))
         for one in turned:
             renew_last_write(connection, _CANONICAL.format(key=one))
     ordered = sorted(changes, key=lambda own: (own not in {name for name, _ in aliases}, own))
@@ -74,7 +74,7 @@ def renew_names(engine: Engine, policy: Policy, as_of: datetime) -> bool:
         with exclusive_transaction(engine) as connection:
             declare_folded(connection, [folded[pair] for pair in fresh if pair in folded])
             _put_in_force(connection, gone, {pair: names[pair] for pair in fresh}, at)
-            settle(connection, {one for pair in gone | fresh for one in pair})
+            resolve_components(connection, {one for pair in gone | fresh for one in pair})
     return True
 
 

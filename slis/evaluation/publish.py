@@ -33,7 +33,7 @@ from slis.evaluation.counters import (
 )
 from slis.evaluation.dataset_states import Row, change_states, renew_ages, state_changes
 from slis.evaluation.hours import Amounts, add_to_hours, hour_of, origins_found
-from slis.evaluation.input import Position, position
+from slis.evaluation.input import EvaluationRange, position
 from slis.indicators.lag import BOUNDS_SECONDS
 from slis.meta import read_meta_number
 
@@ -47,7 +47,7 @@ class OvertakenError(Exception):
     """Evaluation that is older than the published one: its results were counted already."""
 
 
-class Found(msgspec.Struct, frozen=True):
+class EvaluationRows(msgspec.Struct, frozen=True):
     """Results of an evaluation, as rows of the frames that `sli_schemas` declares."""
 
     tallies: list[Row]  # TALLIES of the per-dataset SLIs
@@ -62,7 +62,7 @@ class Found(msgspec.Struct, frozen=True):
     backlog_since: datetime | None = None  # the oldest event that has not landed was received
 
 
-def publish(engine: Engine, at: Position, found: Found) -> None:
+def publish(engine: Engine, at: EvaluationRange, found: EvaluationRows) -> None:
     """Write everything that an evaluation gives.
 
     Args:
@@ -90,20 +90,20 @@ def publish(engine: Engine, at: Position, found: Found) -> None:
         note_backlog(connection, at.as_of, found.backlog_since)
 
 
-def _origins(connection: Connection, at: Position) -> Amounts:
+def _origins(connection: Connection, at: EvaluationRange) -> Amounts:
     if at.previous_as_of is None:
         return {}
     return origins_found(connection, at.as_of, at.previous_as_of)
 
 
-def _check(connection: Connection, at: Position) -> None:
+def _check(connection: Connection, at: EvaluationRange) -> None:
     now = position(connection, at.as_of)
     if now.previous_as_of != at.previous_as_of or now.after_seq != at.after_seq:
         message = f"evaluation of {at.as_of} follows {at.previous_as_of}, not {now.previous_as_of}"
         raise OvertakenError(message)
 
 
-def _evaluation(at: Position, found: Found) -> Row:
+def _evaluation(at: EvaluationRange, found: EvaluationRows) -> Row:
     previous = None if at.previous_as_of is None else to_micros(at.previous_as_of)
     return {
         "as_of": to_micros(at.as_of),
@@ -115,12 +115,12 @@ def _evaluation(at: Position, found: Found) -> Row:
     }
 
 
-def _dataset_counts(at: Position, found: Found) -> Iterable[Row]:
+def _dataset_counts(at: EvaluationRange, found: EvaluationRows) -> Iterable[Row]:
     for row in found.tallies:
         yield count(row["sli"], row["tier"], row["tier_origin"], amounts_of(row, at.seconds))
 
 
-def _read_counts(found: Found) -> Iterable[Row]:
+def _read_counts(found: EvaluationRows) -> Iterable[Row]:
     for row in found.reads:
         amounts = _read_amounts(row["outcome"])
         yield count(MISSING_PROVENANCE.id, row["tier"], row["tier_origin"], amounts)
@@ -131,7 +131,7 @@ def _read_amounts(outcome: str) -> Amount:
     return float(outcome == "good"), float(is_known), float(not is_known)
 
 
-def _lag_counts(found: Found) -> Iterable[Row]:
+def _lag_counts(found: EvaluationRows) -> Iterable[Row]:
     for row in found.lags:
         yield count(INGESTION_LAG.id, ALL_TIERS, _NO_ORIGIN, _lag_amounts(row))
 
@@ -140,7 +140,7 @@ def _lag_amounts(row: Row) -> Amount:
     return row["good"], row["total"], row["skewed"]
 
 
-def _hourly(at: Position, found: Found) -> Amounts:
+def _hourly(at: EvaluationRange, found: EvaluationRows) -> Amounts:
     """Good, total and unknown of the hours that each count belongs to."""
     amounts: Amounts = {}
     for row in _dataset_counts(at, found):
@@ -154,7 +154,7 @@ def _hourly(at: Position, found: Found) -> Amounts:
     return amounts
 
 
-def _mark_reads(connection: Connection, at: Position, reads: list[Row]) -> None:
+def _mark_reads(connection: Connection, at: EvaluationRange, reads: list[Row]) -> None:
     read = tables.dataset_read
     if reads:
         one = update(read).where(
@@ -179,7 +179,7 @@ def _mark_reads(connection: Connection, at: Position, reads: list[Row]) -> None:
     connection.execute(history.values(counted_at=to_micros(at.as_of)))
 
 
-def _replace_now(connection: Connection, at: Position, found: Found) -> None:
+def _replace_now(connection: Connection, at: EvaluationRange, found: EvaluationRows) -> None:
     """`sli_now`: datasets as they are; of events, those of the last 24 hours."""
     now = tables.sli_now
     edges_at = read_meta_number(connection, EDGES_EVALUATED_AT) or 0
@@ -194,7 +194,7 @@ def _replace_now(connection: Connection, at: Position, found: Found) -> None:
         connection.execute(now.insert(), rows)
 
 
-def _of_a_day(connection: Connection, at: Position) -> dict[tuple[str, str], Amount]:
+def _of_a_day(connection: Connection, at: EvaluationRange) -> dict[tuple[str, str], Amount]:
     hour = tables.sli_hour.c
     events = select(tables.sli_hour).where(
         hour.sli.in_([MISSING_PROVENANCE.id, INGESTION_LAG.id, ERROR_RATE.id]),

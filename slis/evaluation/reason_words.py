@@ -7,24 +7,24 @@ from pyspark.sql import functions as F
 
 from lineage.process.error_lines import ERROR_CHARACTERS, FIRST, RAISED, TRACEBACK
 from lineage.states import COVERAGE, FAILED_RUN, LEARNING, SUBMITTED
-from slis.evaluation.wording import BY_EVENT_LOG, duration_text, instant_text, words
+from slis.evaluation.wording import BY_EVENT_LOG, duration_text, instant_column, words
 
 
 @cache
 def note() -> Column:
     """Return the note about a dataset that is not bad."""
     idle = words(
-        "idle: its inputs have nothing newer than ", instant_text(F.col("inputs_written_at"))
+        "idle: its inputs have nothing newer than ", instant_column(F.col("inputs_written_at"))
     )
-    due = instant_text(F.col("judgement.bad_since"))
+    due = instant_column(F.col("judgement.bad_since"))
     first_due = words("no write yet; the first is due by ", due)
     learning = words(
         "learning its cadence: ",
         F.coalesce("gaps", F.lit(0)).cast("string"),
         " of 8 gaps between writes",
     )
-    created = words("created ", instant_text(F.col("created_at")), ", not written yet")
-    started = words("its first run began ", instant_text(F.col("started_at")))
+    created = words("created ", instant_column(F.col("created_at")), ", not written yet")
+    started = words("its first run began ", instant_column(F.col("started_at")))
     begun = F.when(F.col("created_at").isNotNull(), created).otherwise(started)
     is_learning = F.col("judgement.state") == LEARNING
     has_limit = F.col("judgement.limit_seconds").isNotNull()
@@ -47,7 +47,7 @@ def _full_name(prefix: str) -> Column:
 
 
 def _last_write() -> Column:
-    at = words("last written ", instant_text(F.col("write.written_at")), " by run ")
+    at = words("last written ", instant_column(F.col("write.written_at")), " by run ")
     return F.when(F.col("write").isNull(), F.lit("never written")).otherwise(
         words(at, F.col("write.root_run_id"), " of ", F.col("write.job_name"))
     )
@@ -62,17 +62,17 @@ def _overdue() -> Column:
 def pipeline_lag() -> Column:
     """Return the evidence of `pipeline_lag`."""
     return words(
-        "events have landed late since before ", instant_text(F.col("judgement.bad_since"))
+        "events have landed late since before ", instant_column(F.col("judgement.bad_since"))
     )
 
 
 def ingestion_gap() -> Column:
     """Return the evidence of `ingestion_gap`."""
-    due = instant_text(F.col("judgement.bad_since"))
+    due = instant_column(F.col("judgement.bad_since"))
     return words("due ", due, ", while the collector was not listening; ", _last_write())
 
 
-def limit_failed() -> Column:
+def limit_failed_evidence() -> Column:
     """Return the evidence of `limit_failed`."""
     problem = "its limit could not be learned from its writes: an error of Lineward; "
     return words(problem, _last_write())
@@ -80,7 +80,7 @@ def limit_failed() -> Column:
 
 def naming_mismatch() -> Column:
     """Return the evidence of `naming_mismatch`."""
-    written_at = instant_text(F.col("twin.written_at"))
+    written_at = instant_column(F.col("twin.written_at"))
     return words(_last_write(), "; ", _full_name("twin"), " was written ", written_at)
 
 
@@ -91,7 +91,7 @@ def job_failed() -> Column:
 
 def _failure() -> Column:
     """Return the failed run, its time, and one line of its error, as `error_line` finds it."""
-    failed_at = instant_text(F.col("failed.failed_at"))
+    failed_at = instant_column(F.col("failed.failed_at"))
     first = F.rtrim(F.regexp_extract("failed.message", FIRST, 0))
     raised = F.rtrim(F.regexp_extract("failed.message", RAISED, 1))
     is_logged = first.startswith(BY_EVENT_LOG)
@@ -108,7 +108,10 @@ def _failure() -> Column:
 
 def lost_run() -> Column:
     """Return the evidence of `lost_run`."""
-    started_at, usual = instant_text(F.col("started_at")), duration_text(F.col("duration_seconds"))
+    started_at, usual = (
+        instant_column(F.col("started_at")),
+        duration_text(F.col("duration_seconds")),
+    )
     return words(
         "a run started ", started_at, " and never ended; it usually takes ", usual, _overdue()
     )
@@ -116,7 +119,7 @@ def lost_run() -> Column:
 
 def upstream_late() -> Column:
     """Return the evidence of `upstream_late`."""
-    since = instant_text(F.col("late_upstream.since"))
+    since = instant_column(F.col("late_upstream.since"))
     return words(
         "upstream ",
         _full_name("late_upstream"),
@@ -143,7 +146,7 @@ def _submitted() -> Column:
 
 def silent() -> Column:
     """Return the evidence of `silent`."""
-    ran = words("; its job ran ", instant_text(F.col("job_seen_at")), " and did not write it")
+    ran = words("; its job ran ", instant_column(F.col("job_seen_at")), " and did not write it")
     written_at = F.col("write.written_at")
     since = (
         F.when(F.col("job_seen_at") > written_at, ran)
@@ -169,9 +172,9 @@ def not_submitted() -> Column:
 
 def never_reported() -> Column:
     """Return the evidence of `never_reported`."""
-    read_at = words(", last read ", instant_text(F.col("read_at")))
+    read_at = words(", last read ", instant_column(F.col("read_at")))
     read = F.when(F.col("read_at").isNull(), F.lit("")).otherwise(read_at)
-    created_at = words(", created ", instant_text(F.col("created_at")))
+    created_at = words(", created ", instant_column(F.col("created_at")))
     created = F.when(F.col("created_at").isNull(), F.lit("")).otherwise(created_at)
     job = words("; the job that should write it", SUBMITTED, F.col("app_summary"))
     submitted = F.when(F.col("app_summary").isNull(), F.lit("")).otherwise(job)
@@ -185,5 +188,5 @@ def no_inputs() -> Column:
 
 def late() -> Column:
     """Return the evidence of `late`."""
-    started_at = instant_text(F.col("started_at"))
+    started_at = instant_column(F.col("started_at"))
     return words("a run started ", started_at, " and has not ended; ", _last_write(), _overdue())

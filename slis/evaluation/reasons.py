@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from lineage.states import BAD, FRESHNESS, LOST_AFTER_DURATIONS, UNKNOWN
 from slis.evaluation import reason_words
-from slis.evaluation.facts_as_of import is_after_write, is_running, seconds_between
+from slis.evaluation.facts_as_of import is_after_write, is_running, seconds_column
 from slis.evaluation.ingestion_gaps import INGESTION_GAP, PIPELINE_LAG
 from slis.evaluation.sli_schemas import (
     NEVER_WRITTEN,
@@ -103,7 +103,7 @@ def _reasons() -> list[tuple[Column, str, Column]]:
     return [
         (F.col("excuse") == PIPELINE_LAG, PIPELINE_LAG, reason_words.pipeline_lag()),
         (F.col("excuse") == INGESTION_GAP, INGESTION_GAP, reason_words.ingestion_gap()),
-        (_has_no_limit(), LIMIT_FAILED, reason_words.limit_failed()),
+        (_has_no_limit(), LIMIT_FAILED, reason_words.limit_failed_evidence()),
         (is_absent & is_after_write("failed.failed_at"), "job_failed", reason_words.job_failed()),
         (is_absent & F.col("twin").isNotNull(), "naming_mismatch", reason_words.naming_mismatch()),
         (is_absent & _is_lost(), "lost_run", reason_words.lost_run()),
@@ -156,6 +156,6 @@ def _is_made_late() -> Column:
 
 
 def _is_lost() -> Column:
-    running_seconds = seconds_between(F.col("started_at"), F.col("as_of"))
+    running_seconds = seconds_column(F.col("started_at"), F.col("as_of"))
     is_long = running_seconds > LOST_AFTER_DURATIONS * F.col("duration_seconds")
     return is_running() & F.coalesce(is_long, F.lit(False))

@@ -5,7 +5,7 @@ from pyspark.sql import functions as F
 
 from lineage.states import FRESHNESS
 from slis.evaluation.sli_schemas import NEVER_WRITTEN, NO_WRITE, OVERDUE
-from slis.evaluation.wording import near_key
+from slis.evaluation.wording import near_key_column
 
 _KEYS = ["as_of", "dataset_key"]
 # Schemes of systems that store the data they name. A metastore or a query engine names data that
@@ -36,13 +36,13 @@ def find_twins(judged: DataFrame, not_good: DataFrame) -> DataFrame:
         F.col("judgement.defect").isin(NEVER_WRITTEN, NO_WRITE, OVERDUE)
     ).select(
         *_KEYS,
-        near_key(F.col("name")).alias("near"),
+        near_key_column(F.col("name")).alias("near"),
         F.col("namespace").alias("own_namespace"),
         write.alias("own_written_at"),
     )
     having = judged.where((F.col("judgement.sli") == FRESHNESS.id) & write.isNotNull()).select(
         "as_of",
-        near_key(F.col("name")).alias("near"),
+        near_key_column(F.col("name")).alias("near"),
         F.col("dataset_key").alias("twin_key"),
         F.col("read_at").alias("twin_read_at"),
         F.col("first_seen_at").alias("twin_first_seen_at"),

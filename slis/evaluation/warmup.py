@@ -16,10 +16,10 @@ from lineage.catalog.engine import migrate, open_catalog
 from lineage.policy import DEFAULT
 from lineage.process.clock import Clock
 from slis.evaluation.evaluation import evaluate
-from slis.settings import Place, Settings
+from slis.settings import PipelineSettings, SharedPaths
 from slis.spool_events import events, fill_spool
-from slis.stream.landing import Landing
-from slis.stream.source import Bounds
+from slis.stream.landing import BatchLanding
+from slis.stream.source import BatchLimits
 
 _EVENTS = 12
 
@@ -33,7 +33,7 @@ def warm_up(spark: SparkSession, clock: Clock, is_over: Callable[[], bool] = lam
         is_over: whether the real ones have come, which compile the same on both cores alone.
     """
     with tempfile.TemporaryDirectory(prefix="lineward-rehearsal-") as folder:
-        place = Place(data_dir=Path(folder))
+        place = SharedPaths(data_dir=Path(folder))
         engine = open_catalog(place.catalog)
         migrate(engine)
         made_up = events(_EVENTS, seed=1, start=clock(), apart=timedelta(milliseconds=1))
@@ -46,6 +46,6 @@ def warm_up(spark: SparkSession, clock: Clock, is_over: Callable[[], bool] = lam
             engine.dispose()
 
 
-def _land(engine: Engine, place: Place, clock: Clock, is_over: Callable[[], bool]) -> None:
-    bounds = Bounds(_EVENTS, Settings().max_bytes)
-    Landing(engine, place, bounds=bounds, clock=clock).work_off(is_over)
+def _land(engine: Engine, place: SharedPaths, clock: Clock, is_over: Callable[[], bool]) -> None:
+    bounds = BatchLimits(_EVENTS, PipelineSettings().max_bytes)
+    BatchLanding(engine, place, bounds=bounds, clock=clock).work_off(is_over)

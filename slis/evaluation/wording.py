@@ -7,7 +7,7 @@ BY_EVENT_LOG = "as the Spark event log says and its events do not: "  # before a
 _UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"))
 
 
-def instant_text(instant: Column) -> Column:
+def instant_column(instant: Column) -> Column:
     """`2026-11-21 09:00:00 UTC`."""
     return F.date_format(instant, "yyyy-MM-dd HH:mm:ss 'UTC'")
 
@@ -35,7 +35,7 @@ def words(*parts: str | Column) -> Column:
     )
 
 
-def near_key(name: Column) -> Column:
+def near_key_column(name: Column) -> Column:
     """Return what spellings of one dataset share: the last two parts, letters and digits only.
 
     `/lake/core.db/Orders`, `core.orders` and `core/orders` agree; `orders` alone says too little,

@@ -12,7 +12,7 @@ from slis.evidence.logs import UNREAD, LogFile
 from slis.evidence.plans import TOPIC
 from slis.evidence.rows import EvidenceRows
 from slis.stream import staging
-from slis.stream.canonical import settle
+from slis.stream.canonical import resolve_components
 from slis.stream.claims_catalog import unsettled_claims
 from slis.stream.merge_facts import merge_datasets
 
@@ -66,7 +66,7 @@ def merge_rows(connection: Connection, rows: EvidenceRows) -> None:
     staging.fill(connection, names)
     changed = unsettled_claims(connection)
     merge_datasets(connection)
-    settle(connection, changed)
+    resolve_components(connection, changed)
     _fold(connection, tables.application, rows.applications)
     unjudged = [{**row, "is_settled": False, "is_checked": False} for row in rows.executions]
     once = {"is_whole": both, "is_settled": both, "is_checked": both}

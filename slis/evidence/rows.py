@@ -15,7 +15,7 @@ from lineage.names.names import split_joined
 from lineage.policy import NO_FOLDS, Folding
 from lineage.redaction import redact_message
 from slis.evidence.plans import FILE, WRITE
-from slis.stream.facts.spans import Seen
+from slis.stream.facts.spans import SeenSpan
 from slis.stream.spellings import Spellings
 
 Row = dict[str, Any]
@@ -170,7 +170,7 @@ def _io(
     if row["kind"] == FILE:
         at = times.get(owner) or max(times.values(), default=0)
         name = split_joined(row["location"])
-        spelling = spellings.note(*name, Seen(at, at), is_dataset=True)
+        spelling = spellings.note(*name, SeenSpan(at, at), is_dataset=True)
         dataset: int | None = spelling.dataset_key
     else:
         dataset = resolve(row["kind"], row["location"])

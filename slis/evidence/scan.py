@@ -21,7 +21,7 @@ from slis.evidence.logs import UNREAD, FolderError, LogFile, find
 from slis.evidence.missing import is_due
 from slis.evidence.passes import note_pass
 from slis.evidence.rows import EvidenceRows, evidence_rows
-from slis.evidence.taken import Taken, empty, take
+from slis.evidence.taken import PassFiles, empty, select_files
 from slis.meta import put_meta, read_meta_number
 from slis.stream.merge import cursor
 
@@ -78,7 +78,7 @@ def scan(  # noqa: PLR0913 - the last three by name
     """
     look = _look(spark, engine, folders, now)
     with empty(scratch):
-        taken = take(spark, look.changed, scratch)
+        taken = select_files(spark, look.changed, scratch)
         executions = _read(spark, engine, taken, now, policy)
     unread = {file.path: file.problem or "" for file in look.broken} | taken.unread
     runs = 0 if taken.is_partial else _join(engine, now, settle)
@@ -136,7 +136,9 @@ def _look(spark: SparkSession, engine: Engine, folders: Sequence[str], now: date
     return look
 
 
-def _read(spark: SparkSession, engine: Engine, taken: Taken, now: datetime, policy: Policy) -> int:
+def _read(
+    spark: SparkSession, engine: Engine, taken: PassFiles, now: datetime, policy: Policy
+) -> int:
     """Return the executions in the files; unreadable files are moved to `unread`."""
     if not taken.files:
         return 0

@@ -19,7 +19,7 @@ MOST_UNPACKED_BYTES = 4 * 1024**3  # nor unpacks more to the disk; of one file a
 _TOO_LARGE = "it unpacks to more than {} bytes: what comes after them is left out"
 
 
-class Taken(msgspec.Struct):
+class PassFiles(msgspec.Struct):
     """Files of a pass, and where to read each."""
 
     files: list[LogFile] = []
@@ -40,12 +40,12 @@ def empty(scratch: Path) -> Iterator[Path]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def take(spark: SparkSession, changed: Iterable[LogFile], scratch: Path) -> Taken:
+def select_files(spark: SparkSession, changed: Iterable[LogFile], scratch: Path) -> PassFiles:
     """Files in their order, as many as a pass has room for; compressed ones unpacked to `scratch`.
 
     What cannot be opened takes no room from the others.
     """
-    taken = Taken()
+    taken = PassFiles()
     room, unpacked_room = MOST_BYTES, MOST_UNPACKED_BYTES
     for file in changed:
         if taken.files and file.bytes > room:
@@ -64,7 +64,9 @@ def take(spark: SparkSession, changed: Iterable[LogFile], scratch: Path) -> Take
     return taken
 
 
-def _add(spark: SparkSession, taken: Taken, file: LogFile, scratch: Path, room: int) -> int | None:
+def _add(
+    spark: SparkSession, taken: PassFiles, file: LogFile, scratch: Path, room: int
+) -> int | None:
     """Bytes that it unpacks to; None where those of other files leave it no room."""
     if not file.is_compressed:
         try_to_open(spark, file.path)

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from lineage.states import BAD, FRESHNESS, GOOD, LEARNING, UNKNOWN
 from slis.cadence.profile import FAILED, PERIODIC
 from slis.cadence.wide_limits import FEW
-from slis.evaluation.facts_as_of import plus_seconds, seconds_between
+from slis.evaluation.facts_as_of import plus_seconds, seconds_column
 from slis.evaluation.sli_schemas import NEVER_WRITTEN, OVERDUE, judgement
 
 STREAMING_LIMIT_SECONDS = 3_600.0
@@ -95,7 +95,7 @@ def freshness_judgement(*, has_pauses: bool = False) -> Column:
         # A clock that runs ahead must not give a negative age.
         age_seconds=F.when(
             F.col("write").isNotNull(),
-            F.greatest(F.lit(0.0), seconds_between(F.col("write.written_at"), F.col("as_of"))),
+            F.greatest(F.lit(0.0), seconds_column(F.col("write.written_at"), F.col("as_of"))),
         ),
         limit_seconds=limit,
         limit_origin=origin,
@@ -113,7 +113,7 @@ def _deadline(since: Column, *, has_pauses: bool) -> tuple[Column, Column, Colum
     # A learned limit has them in it already: it is of the gap that the newest write began.
     is_paused = F.col("pauses").isNotNull() & (origin != LEARNED)
     deadline = F.when(is_paused, _after_pauses(since, limit)).otherwise(deadline)
-    return deadline, F.when(is_paused, seconds_between(since, deadline)).otherwise(limit), origin
+    return deadline, F.when(is_paused, seconds_column(since, deadline)).otherwise(limit), origin
 
 
 def _slot_from(deadline: Column, origin: Column) -> Column:

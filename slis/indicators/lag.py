@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from slis.evaluation.facts_as_of import seconds_between
+from slis.evaluation.facts_as_of import seconds_column
 
 STREAMING_LIMIT_SECONDS = 30.0
 BATCH_LIMIT_SECONDS = 300.0
@@ -29,7 +29,7 @@ def lag(events: DataFrame, instants: DataFrame) -> DataFrame:
     is_first = F.col("previous_as_of").isNull() | (F.col("landed_at") > F.col("previous_as_of"))
     counted = events.join(intervals, (F.col("landed_at") <= F.col("as_of")) & is_first)
     # A clock that runs ahead by less than what is clamped gives no negative lag either.
-    seconds = F.greatest(F.lit(0.0), seconds_between(F.col("event_time"), F.col("landed_at")))
+    seconds = F.greatest(F.lit(0.0), seconds_column(F.col("event_time"), F.col("landed_at")))
     measured = counted.select(
         *("as_of", "is_history", "is_skewed"),
         F.date_trunc("hour", "event_time").alias("hour"),

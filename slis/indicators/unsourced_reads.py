@@ -12,9 +12,9 @@ from lineage.catalog.queries import is_listed
 from lineage.process.clock import to_micros
 from lineage.states import BAD, MISSING_PROVENANCE, OPTIONAL
 from slis.evaluation import catalog_frames
-from slis.evaluation.input import Position
+from slis.evaluation.input import EvaluationRange
 from slis.evaluation.sli_schemas import UNSOURCED_READS
-from slis.evaluation.wording import instant_text, words
+from slis.evaluation.wording import instant_column, words
 
 NEVER_REPORTED: Final = "never_reported"
 STANDS_HOURS: Final = 24
@@ -36,7 +36,7 @@ _READS = f"""
 
 
 def load_unsourced(
-    spark: SparkSession, engine: Engine, at: Position, instants: DataFrame
+    spark: SparkSession, engine: Engine, at: EvaluationRange, instants: DataFrame
 ) -> tuple[pa.Table, ...]:
     """Return `sli_schemas.STATES` of M5; no Spark job where nothing was read without a source."""
     since = to_micros(at.as_of - timedelta(hours=STANDS_HOURS))
@@ -62,7 +62,7 @@ def unsourced_states(reads: DataFrame, instants: DataFrame) -> DataFrame:
     readers = F.count(F.lit(1)).cast("string")
     evidence = words(
         *("read by ", readers, F.when(F.count(F.lit(1)) == 1, " job").otherwise(" jobs")),
-        *(" in 24 hours, last ", instant_text(F.max(read_at)), "; no write of it is known"),
+        *(" in 24 hours, last ", instant_column(F.max(read_at)), "; no write of it is known"),
     )
     null = F.lit(None)
     return (

@@ -12,10 +12,10 @@ from lineage.lake.storage import Lake
 from slis.lake.committing import group_files
 from slis.lake.files import File, write_table
 from slis.lake.listing import ROWS_FILE
-from slis.lake.names import Name
+from slis.lake.names import FolderName
 
 
-def write_raw(events: pa.Table, lake: Lake, name: Name) -> list[Folder]:
+def write_raw(events: pa.Table, lake: Lake, name: FolderName) -> list[Folder]:
     """Write events without Spark, and return the rows to commit.
 
     Args:
@@ -26,7 +26,7 @@ def write_raw(events: pa.Table, lake: Lake, name: Name) -> list[Folder]:
     return describe(write_table(events, lake, name.text), lake, name)
 
 
-def describe(files: Sequence[File], lake: Lake, name: Name) -> list[Folder]:
+def describe(files: Sequence[File], lake: Lake, name: FolderName) -> list[Folder]:
     """Return the rows of what was written to a folder, and write them beside the files.
 
     A catalog that was lost, or restored from an older copy, finds its rows there: a folder without

@@ -8,13 +8,13 @@ from sqlalchemy import Connection, select, update
 from lineage.catalog.tables import lake_folder
 from lineage.lake.manifest import COLUMNS, Folder, read_folder
 from slis.lake.files import File
-from slis.lake.names import Name
+from slis.lake.names import FolderName
 
 _t = lake_folder.c
 _columns = [_t[name.strip()] for name in COLUMNS.split(",")]
 
 
-def group_files(files: Iterable[File], name: Name) -> list[Folder]:
+def group_files(files: Iterable[File], name: FolderName) -> list[Folder]:
     """Return the folders of the files of a batch: one for each day."""
     by_folder: dict[tuple[str, str], list[File]] = {}
     for file in files:
@@ -67,7 +67,7 @@ def find_overlapping(connection: Connection, first_seq: int, last_seq: int) -> l
     return [read_folder(row) for row in connection.execute(select(*_columns).where(*is_near))]
 
 
-def find_known(connection: Connection, batches: Sequence[str]) -> set[str]:
+def find_committed(connection: Connection, batches: Sequence[str]) -> set[str]:
     """Return which of these folders of batches have a row, visible or not."""
     found = select(_t.batch).distinct().where(_t.batch.in_(batches))
     return set(connection.scalars(found))

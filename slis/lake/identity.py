@@ -16,7 +16,7 @@ from lineage.catalog.tables import lake_folder
 from lineage.lake.manifest import Folder
 from lineage.lake.reading import is_absent
 from lineage.lake.storage import Lake
-from slis.lake.names import Name
+from slis.lake.names import FolderName
 from slis.meta import put_meta_once, read_meta
 
 ID_FILE: Final = "_lake_id"
@@ -50,7 +50,7 @@ def check_id(lake: Lake, expected: str) -> None:
 
 
 def check_lake(
-    connection: Connection, lake: Lake, names: Sequence[Name], visible: Sequence[Folder]
+    connection: Connection, lake: Lake, names: Sequence[FolderName], visible: Sequence[Folder]
 ) -> None:
     """Return if this is the lake of the catalog, or if the catalog has no lake yet.
 
@@ -70,7 +70,7 @@ def check_lake(
         check_id(lake, expected)
 
 
-def _check_first(lake: Lake, names: Iterable[Name], visible: Iterable[Folder]) -> None:
+def _check_first(lake: Lake, names: Iterable[FolderName], visible: Iterable[Folder]) -> None:
     """Compare by folders: the catalog may be older than the id."""
     batches = {folder.batch for folder in visible}
     if batches and batches.isdisjoint(name.text for name in names):

@@ -16,21 +16,21 @@ from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
 from slis.lake.committing import group_files
 from slis.lake.files import File
-from slis.lake.names import Name, parse_name
+from slis.lake.names import FolderName, parse_name
 
 ROWS_FILE: Final = "_rows.json"
 _DAY: Final = "event_date="
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-class Batch(msgspec.Struct, frozen=True):
+class LakeBatch(msgspec.Struct, frozen=True):
     """Batch in the lake, with the folders of its days."""
 
-    name: Name
+    name: FolderName
     folders: tuple[Folder, ...]
 
 
-def list_names(lake: Lake) -> list[Name]:
+def list_names(lake: Lake) -> list[FolderName]:
     """Return the names of all folders of batches, committed or not, in the order of events."""
     selector = FileSelector("", allow_not_found=True)
     infos = lake.filesystem.get_file_info(selector)
@@ -38,17 +38,17 @@ def list_names(lake: Lake) -> list[Name]:
     return sorted((name for name in parsed if name is not None), key=_order)
 
 
-def _order(name: Name) -> tuple[int, int, str]:
+def _order(name: FolderName) -> tuple[int, int, str]:
     return name.first_seq, -name.last_seq, name.text
 
 
-def read_batches(lake: Lake, names: Iterable[Name], today: date) -> list[Batch]:
+def read_batches(lake: Lake, names: Iterable[FolderName], today: date) -> list[LakeBatch]:
     """Return the batches of these names, without those that were not written to their end."""
     found = ((name, _read_folders(lake, name, today)) for name in names if not name.is_unfinished)
-    return [Batch(name, tuple(folders)) for name, folders in found if folders is not None]
+    return [LakeBatch(name, tuple(folders)) for name, folders in found if folders is not None]
 
 
-def _read_folders(lake: Lake, name: Name, today: date) -> list[Folder] | None:
+def _read_folders(lake: Lake, name: FolderName, today: date) -> list[Folder] | None:
     if name.owner is None:
         return group_files(_list_files(lake, name, today), name)
     try:
@@ -65,7 +65,7 @@ def _is_there(lake: Lake, folder: Folder) -> bool:
     return all(info.is_file for info in infos)
 
 
-def _list_files(lake: Lake, name: Name, today: date) -> Iterable[File]:
+def _list_files(lake: Lake, name: FolderName, today: date) -> Iterable[File]:
     """Yield the files of a folder that an older release wrote."""
     selector = FileSelector(name.text, recursive=True)
     for info in lake.filesystem.get_file_info(selector):

@@ -20,7 +20,7 @@ _NAME: Final = re.compile(
 )
 
 
-class Name(msgspec.Struct, frozen=True):
+class FolderName(msgspec.Struct, frozen=True):
     """Name of a folder, taken apart.
 
     Attributes:
@@ -47,10 +47,10 @@ def make_owner() -> str:
     return uuid4().hex[:8]
 
 
-def make_name(kind: str, first_seq: int, last_seq: int, *, epoch: int, owner: str) -> Name:
+def make_name(kind: str, first_seq: int, last_seq: int, *, epoch: int, owner: str) -> FolderName:
     """Return a name that no other folder has."""
     seqs = f"{first_seq:0{_DIGITS}}-{last_seq:0{_DIGITS}}"
-    return Name(
+    return FolderName(
         text=f"e{epoch}-{owner}-{kind}-{seqs}-{uuid4().hex[:8]}",
         first_seq=first_seq,
         last_seq=last_seq,
@@ -61,12 +61,12 @@ def make_name(kind: str, first_seq: int, last_seq: int, *, epoch: int, owner: st
     )
 
 
-def parse_name(text: str) -> Name | None:
+def parse_name(text: str) -> FolderName | None:
     """Return the parts of a name; None where it is none of ours."""
     found = _NAME.fullmatch(text)
     if found is None:
         return None
-    return Name(
+    return FolderName(
         text=text,
         first_seq=int(found["first"]),
         last_seq=int(found["last"]),

@@ -18,7 +18,7 @@ _FILE: Final = "_position.json"
 Windows = dict[str, tuple[str, list[str]]]
 
 
-class Step(msgspec.Struct, frozen=True):
+class FolderBatch(msgspec.Struct, frozen=True):
     """Batch whose events are in a folder.
 
     Attributes:
@@ -44,7 +44,7 @@ class FolderPosition(msgspec.Struct, frozen=True, kw_only=True):
     topic: str
     topic_id: str
     starts: dict[int, int]
-    steps: tuple[Step, ...]
+    steps: tuple[FolderBatch, ...]
     windows: dict[int, Windows]
 
     @property
@@ -69,13 +69,13 @@ class FolderPosition(msgspec.Struct, frozen=True, kw_only=True):
         return all(landed.get(part) == at for part, at in begun.items())
 
 
-def write_position(lake: Lake, folder: str, position: FolderPosition) -> None:
+def write_folder_position(lake: Lake, folder: str, position: FolderPosition) -> None:
     """Write the position of a folder whose events are written."""
     with lake.filesystem.open_output_stream(f"{folder}/{_FILE}") as stream:
         stream.write(msgspec.json.encode(position))
 
 
-def read_position(lake: Lake, folder: str) -> FolderPosition | None:
+def read_folder_position(lake: Lake, folder: str) -> FolderPosition | None:
     """Return the position of a folder; None: the log is a spool, or the release is older."""
     try:
         with lake.filesystem.open_input_stream(f"{folder}/{_FILE}") as stream:
@@ -92,12 +92,12 @@ def join_positions(lake: Lake, folders: Iterable[str], target: str) -> None:
     """Write the position of a folder that was made of these, unless one of them has none."""
     found: list[FolderPosition] = []
     for folder in sorted(set(folders), key=_first_seq):
-        position = read_position(lake, folder)
+        position = read_folder_position(lake, folder)
         if position is None or (found and _topic_of(position) != _topic_of(found[0])):
             return
         found.append(position)
     if found:
-        write_position(lake, target, _join(found))
+        write_folder_position(lake, target, _join(found))
 
 
 def _first_seq(folder: str) -> int:

@@ -24,22 +24,24 @@ from lineage.process.clock import to_micros
 from slis.lake.batches import describe
 from slis.lake.committing import add_folders
 from slis.lake.files import write_batches
-from slis.lake.listing import Batch, read_batches
-from slis.lake.names import COMPACTED, Name, make_name, parse_name
+from slis.lake.listing import LakeBatch, read_batches
+from slis.lake.names import COMPACTED, FolderName, make_name, parse_name
 
 log = structlog.get_logger(__name__)
 
 _PIECE = 500  # paths in a statement
 
 
-class Change(msgspec.Struct, frozen=True):
+class ManifestChange(msgspec.Struct, frozen=True):
     """Rows that the manifest gets, and rows that readers see no more."""
 
     added: tuple[Folder, ...] = ()
     hidden: tuple[str, ...] = ()
 
 
-def is_restored(names: Iterable[Name], visible: Iterable[Folder], epoch: int, owner: str) -> bool:
+def is_restored(
+    names: Iterable[FolderName], visible: Iterable[Folder], epoch: int, owner: str
+) -> bool:
     """Return whether the catalog is older than the lake.
 
     Args:
@@ -53,7 +55,7 @@ def is_restored(names: Iterable[Name], visible: Iterable[Folder], epoch: int, ow
     return is_older or any(folder.batch not in there for folder in visible)
 
 
-class Standing(msgspec.Struct, frozen=True):
+class LakeState(msgspec.Struct, frozen=True):
     """State of the lake as a catalog has it.
 
     Attributes:
@@ -71,7 +73,9 @@ class Standing(msgspec.Struct, frozen=True):
     hidden: Mapping[str, str]
 
 
-def repair(lake: Lake, names: Sequence[Name], standing: Standing, now: datetime) -> Change:
+def repair(
+    lake: Lake, names: Sequence[FolderName], standing: LakeState, now: datetime
+) -> ManifestChange:
     """Return the change by which folders that are there take the place of those that are gone."""
     files = _list_files(lake)
     there = [one for one in standing.visible if files.issuperset(one.file_paths)]
@@ -87,13 +91,13 @@ def repair(lake: Lake, names: Sequence[Name], standing: Standing, now: datetime)
     batches = [_cut(lake, one, standing) for one in chosen.batches]
     kept = {folder.path for batch in batches for folder in batch.folders}
     rows = {folder.path for folder in standing.visible}
-    return Change(
+    return ManifestChange(
         added=tuple(f for batch in batches for f in batch.folders if f.path not in rows),
         hidden=tuple(sorted(rows - kept)),
     )
 
 
-def _candidates(names: Iterable[Name], standing: Standing) -> list[Name]:
+def _candidates(names: Iterable[FolderName], standing: LakeState) -> list[FolderName]:
     """Return names without rows that may hold events which the catalog has."""
     known = {folder.batch for folder in standing.visible}
     unknown = (name for name in names if name.text not in known and not name.is_unfinished)
@@ -106,7 +110,7 @@ def _candidates(names: Iterable[Name], standing: Standing) -> list[Name]:
     ]
 
 
-def _without_expired(batches: Iterable[Batch], standing: Standing) -> list[Batch]:
+def _without_expired(batches: Iterable[LakeBatch], standing: LakeState) -> list[LakeBatch]:
     """Leave out days that retention has hidden: no visible folder has them any more.
 
     A compaction hides folders as well, but its own folder has their days.
@@ -121,7 +125,7 @@ def _without_expired(batches: Iterable[Batch], standing: Standing) -> list[Batch
     return left
 
 
-def _cut(lake: Lake, batch: Batch, standing: Standing) -> Batch:
+def _cut(lake: Lake, batch: LakeBatch, standing: LakeState) -> LakeBatch:
     """Copy the events that the catalog has to a folder of their own, where there are others."""
     known = {folder.batch for folder in standing.visible}
     if batch.name.last_seq <= standing.committed or batch.name.text in known:
@@ -130,10 +134,10 @@ def _cut(lake: Lake, batch: Batch, standing: Standing) -> Batch:
     name = make_name(COMPACTED, *bounds, epoch=standing.epoch, owner=standing.owner)
     wanted = ds.field("seq") <= standing.committed
     events = read_events(lake, batch.folders).to_batches(filter=wanted)
-    return Batch(name, tuple(describe(write_batches(events, lake, name.text), lake, name)))
+    return LakeBatch(name, tuple(describe(write_batches(events, lake, name.text), lake, name)))
 
 
-def apply(connection: Connection, change: Change, now: datetime) -> None:
+def apply(connection: Connection, change: ManifestChange, now: datetime) -> None:
     """Write the change, in the transaction in which the epoch begins."""
     # A folder that was hidden, but not deleted yet, has a row: the new one takes its place.
     for paths in _pieces([folder.path for folder in change.added]):
@@ -165,13 +169,13 @@ def _list_files(lake: Lake) -> set[str]:
     return {info.path for info in lake.filesystem.get_file_info(selector) if info.is_file}
 
 
-def group_batches(folders: Iterable[Folder]) -> list[Batch]:
+def group_batches(folders: Iterable[Folder]) -> list[LakeBatch]:
     """Return the batches that these folders are days of."""
     by_batch: dict[str, list[Folder]] = {}
     for folder in folders:
         by_batch.setdefault(folder.batch, []).append(folder)
     parsed = ((parse_name(batch), found) for batch, found in by_batch.items())
-    return [Batch(name, tuple(found)) for name, found in parsed if name is not None]
+    return [LakeBatch(name, tuple(found)) for name, found in parsed if name is not None]
 
 
 class _Chosen:
@@ -183,9 +187,9 @@ class _Chosen:
 
     def __init__(self, committed: int) -> None:
         self._committed = committed
-        self.batches: list[Batch] = []
+        self.batches: list[LakeBatch] = []
 
-    def add(self, candidates: Iterable[Batch]) -> None:
+    def add(self, candidates: Iterable[LakeBatch]) -> None:
         """Add each, the widest first, that covers whole batches, and an event that none has."""
         for one in sorted(candidates, key=self._width, reverse=True):
             begin, end = self._overlapping(one)
@@ -194,20 +198,20 @@ class _Chosen:
             if is_wider and all(self._covers(one, other) for other in met):
                 self.batches[begin:end] = [one]
 
-    def _overlapping(self, one: Batch) -> tuple[int, int]:
+    def _overlapping(self, one: LakeBatch) -> tuple[int, int]:
         begin = bisect_right(self.batches, one.name.first_seq - 1, key=self._last)
         end = bisect_right(self.batches, self._last(one), key=_first)
         return begin, max(begin, end)
 
-    def _covers(self, one: Batch, other: Batch) -> bool:
+    def _covers(self, one: LakeBatch, other: LakeBatch) -> bool:
         return _first(one) <= _first(other) and self._last(other) <= self._last(one)
 
-    def _width(self, batch: Batch) -> int:
+    def _width(self, batch: LakeBatch) -> int:
         return self._last(batch) - _first(batch) + 1
 
-    def _last(self, batch: Batch) -> int:
+    def _last(self, batch: LakeBatch) -> int:
         return max(_first(batch), min(batch.name.last_seq, self._committed))
 
 
-def _first(batch: Batch) -> int:
+def _first(batch: LakeBatch) -> int:
     return batch.name.first_seq

@@ -11,10 +11,10 @@ from lineage.catalog.queries import split_batches
 from lineage.catalog.tables import lake_folder
 from lineage.lake.storage import Lake
 from lineage.process.clock import to_micros
-from slis.lake.committing import find_known, find_overlapping
+from slis.lake.committing import find_committed, find_overlapping
 from slis.lake.content import has_copies
 from slis.lake.listing import list_names
-from slis.lake.names import Name
+from slis.lake.names import FolderName
 from slis.lake.writer import LakeWriter
 from slis.stream.merge import cursor
 
@@ -73,7 +73,7 @@ def delete_hidden(writer: LakeWriter, now: datetime, grace: timedelta = GRACE) -
     with writer.turn() as connection:
         connection.execute(delete(lake_folder).where(_t.path.in_(paths)))
         batches = sorted({batch for _, batch in found})
-        empty = set(batches) - find_known(connection, batches)
+        empty = set(batches) - find_committed(connection, batches)
     for batch in sorted(empty):
         writer.lake.delete(batch)
     return len(found)
@@ -98,7 +98,7 @@ def delete_unknown(writer: LakeWriter, now: datetime, kept_from: date = date.min
     with writer.turn() as connection:
         at = cursor(connection)
         some = split_batches((name.text for name in names), _MOST)
-        known = set().union(*(find_known(connection, texts) for texts in some))
+        known = set().union(*(find_committed(connection, texts) for texts in some))
     unknown = [name for name in names if name.last_seq <= at and name.text not in known]
     old = [name for name in unknown if _is_old(writer.lake, name, now)][:_MOST]
     spare = [name for name in old if _is_spare(writer, name, kept_from)]
@@ -108,7 +108,7 @@ def delete_unknown(writer: LakeWriter, now: datetime, kept_from: date = date.min
     return len(spare)
 
 
-def _is_spare(writer: LakeWriter, name: Name, kept_from: date) -> bool:
+def _is_spare(writer: LakeWriter, name: FolderName, kept_from: date) -> bool:
     """Return whether other folders have all events of this one; keep and log it otherwise."""
     with writer.engine.connect() as connection:
         visible = find_overlapping(connection, name.first_seq, name.last_seq)
@@ -123,14 +123,14 @@ def _is_spare(writer: LakeWriter, name: Name, kept_from: date) -> bool:
     return is_spare
 
 
-def _is_candidate(writer: LakeWriter, name: Name) -> bool:
+def _is_candidate(writer: LakeWriter, name: FolderName) -> bool:
     started = writer.started
     # Older releases wrote no owner, and to the data folder only.
     is_own = name.owner == started.owner or (name.owner is None and writer.lake.is_local)
     return is_own and name.epoch < started.epoch and name.text not in writer.kept
 
 
-def _is_old(lake: Lake, name: Name, now: datetime) -> bool:
+def _is_old(lake: Lake, name: FolderName, now: datetime) -> bool:
     infos = lake.filesystem.get_file_info(FileSelector(name.text, recursive=True))
     times = [info.mtime for info in infos if info.is_file and info.mtime is not None]
     return max(times, default=datetime.min.replace(tzinfo=UTC)) < now - _DAY

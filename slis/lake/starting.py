@@ -15,14 +15,14 @@ from lineage.process.clock import to_micros
 from slis.lake.identity import check_lake, settle_id
 from slis.lake.listing import list_names
 from slis.lake.names import make_owner
-from slis.lake.reconciling import Change, Standing, apply, is_restored, list_hidden, repair
+from slis.lake.reconciling import LakeState, ManifestChange, apply, is_restored, list_hidden, repair
 from slis.meta import put_meta_once, read_meta
 from slis.stream.merge import cursor
 
 log = structlog.get_logger(__name__)
 
 
-class Started(NamedTuple):
+class LakeStart(NamedTuple):
     """Epoch of the pipeline, what the folders of its catalog are known by, and the lake's id."""
 
     epoch: int
@@ -30,7 +30,7 @@ class Started(NamedTuple):
     lake_id: str
 
 
-def start(engine: Engine, lake: Lake, now: datetime) -> Started:
+def start(engine: Engine, lake: Lake, now: datetime) -> LakeStart:
     """Return a new epoch: what an older process of the pipeline still writes is never committed.
 
     Args:
@@ -50,9 +50,9 @@ def start(engine: Engine, lake: Lake, now: datetime) -> Started:
         hidden = list_hidden(connection)
     # A catalog that was restored from a copy may have written folders of later epochs.
     above = max((name.epoch for name in names if name.owner == owner), default=0)
-    change = Change()
+    change = ManifestChange()
     if last == 0 or is_restored(names, visible, last, owner):
-        standing = Standing(visible, committed, max(last, above) + 1, owner, hidden)
+        standing = LakeState(visible, committed, max(last, above) + 1, owner, hidden)
         change = repair(lake, names, standing, now)
     with exclusive_transaction(engine) as connection:
         owner = put_meta_once(connection, LAKE_OWNER, owner)
@@ -62,4 +62,4 @@ def start(engine: Engine, lake: Lake, now: datetime) -> Started:
             apply(connection, change, now)
         epoch = begin_epoch(connection, PIPELINE, above=above, now=to_micros(now))
     log.info("pipeline_epoch", epoch=epoch, lake=lake.place)
-    return Started(epoch, owner, lake_id)
+    return LakeStart(epoch, owner, lake_id)

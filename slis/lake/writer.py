@@ -14,10 +14,10 @@ from lineage.catalog.epochs import PIPELINE, check_epoch
 from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
 from lineage.process.clock import Clock
-from slis.lake.committing import add_folders, find_known
+from slis.lake.committing import add_folders, find_committed
 from slis.lake.identity import check_id
-from slis.lake.names import Name, make_name
-from slis.lake.starting import Started, start
+from slis.lake.names import FolderName, make_name
+from slis.lake.starting import LakeStart, start
 
 log = structlog.get_logger(__name__)
 
@@ -45,14 +45,14 @@ class LakeWriter:
         self.lake = lake
         self.kept: set[str] = set()
         self._clock = clock
-        self._started: Started | None = None
+        self._started: LakeStart | None = None
         self._lock = Lock()
         # Folders of this process whose rows may be absent: only the catalog knows.
         # The oldest are left to retention behind the next start, by `delete_unknown`.
         self._doubtful: deque[str] = deque(maxlen=_MOST_DOUBTFUL)
 
     @property
-    def started(self) -> Started:
+    def started(self) -> LakeStart:
         """Epoch and owner of what this process writes; the first use begins the epoch."""
         with self._lock:
             if self._started is None:
@@ -97,13 +97,13 @@ class LakeWriter:
         """
         check_id(self.lake, self.started.lake_id)
 
-    def name_folder(self, kind: str, first_seq: int, last_seq: int) -> Name:
+    def name_folder(self, kind: str, first_seq: int, last_seq: int) -> FolderName:
         """Return the name of a new folder for this range of events."""
         started = self.started
         return make_name(kind, first_seq, last_seq, epoch=started.epoch, owner=started.owner)
 
     @contextmanager
-    def folder(self, kind: str, first_seq: int, last_seq: int) -> Iterator[Name]:
+    def folder(self, kind: str, first_seq: int, last_seq: int) -> Iterator[FolderName]:
         """Yield the name of a new folder; where its rows are not committed, it is deleted later."""
         name = self.name_folder(kind, first_seq, last_seq)
         with self._doubting(name.text):
@@ -118,7 +118,7 @@ class LakeWriter:
         self.fence(connection)
         add_folders(connection, folders)
 
-    def give_up(self, name: Name) -> None:
+    def give_up(self, name: FolderName) -> None:
         """Have the folder deleted later: its batch was committed before, from another folder."""
         self._doubtful.append(name.text)
 
@@ -156,7 +156,7 @@ class LakeWriter:
 
     def _delete_unless_known(self, batch: str) -> None:
         with self.turn() as connection:
-            is_known = bool(find_known(connection, [batch]))
+            is_known = bool(find_committed(connection, [batch]))
         if not is_known:
             self.lake.delete(batch)
             log.info("lake_folder_deleted", folder=batch, reason="its batch failed")

@@ -8,7 +8,7 @@ it does rarely: the events of 50 batches filled the heap.
 import gc
 
 
-def settle() -> None:
+def freeze_objects() -> None:
     """Exclude what exists now from each later search: it stays, and is most of all objects."""
     gc.collect()
     gc.freeze()

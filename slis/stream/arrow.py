@@ -14,7 +14,7 @@ _PIECE_BYTES = 4 << 20
 _NUL, _SUBSTITUTE = "\x00", "\ufffd"
 
 
-def plain(table: pa.Table) -> pa.Table:
+def micros_table(table: pa.Table) -> pa.Table:
     """Return the table with instants as whole microseconds.
 
     Flags as 0 and 1, and texts that every database can hold.
@@ -35,13 +35,13 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def records(table: pa.Table) -> Iterator[dict[str, Any]]:
     """Yield one dict per row; nested values as Arrow gives them (a map is a list of pairs)."""
-    given = plain(table)
+    given = micros_table(table)
     size = given.nbytes // max(given.num_rows, 1)
     for piece in given.to_batches(max_chunksize=max(1, _PIECE_BYTES // max(size, 1))):
         yield from piece.to_pylist()
 
 
-def clean(text: str | None) -> str | None:
+def clean_text(text: str | None) -> str | None:
     """Return the text in a form that every database can hold."""
     return text.replace(_NUL, _SUBSTITUTE) if text else text
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, text
 from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
 from lineage.redaction import redact
-from slis.stream.arrow import clean, key_text
+from slis.stream.arrow import clean_text, key_text
 
 _MOST = 200  # assertions of one facet
 _LONGEST = 200
@@ -64,7 +64,7 @@ def _result(raw: msgspec.Raw) -> Result | None:
 
 
 def _cut(value: str | None) -> str:
-    return redact(clean(value) or "")[:_LONGEST]
+    return redact(clean_text(value) or "")[:_LONGEST]
 
 
 _KEYS = "assertion, column_name, name"

@@ -12,7 +12,7 @@ import msgspec
 import structlog
 from msgspec.structs import replace
 
-from slis.stream.source import Bounds
+from slis.stream.source import BatchLimits
 
 log = structlog.get_logger(__name__)
 
@@ -22,7 +22,7 @@ _VANISHED = 5
 _VMSTAT = Path("/proc/vmstat")
 
 
-class Attempt(msgspec.Struct, frozen=True):
+class BatchAttempt(msgspec.Struct, frozen=True):
     """State of the range that was tried last.
 
     Attributes:
@@ -74,14 +74,14 @@ class Attempts:
         self._path = path
         self._source = source
         found = _read(path)
-        self._now = _halved(_vanished(found)) if found.log in {"", source} else Attempt()
+        self._now = _halved(_vanished(found)) if found.log in {"", source} else BatchAttempt()
 
-    def bounds(self, at: int, given: Bounds) -> Bounds:
+    def bounds(self, at: int, given: BatchLimits) -> BatchLimits:
         """Return the bounds of the next batch, which begins behind `at`."""
         now = self._now
         if now.after_seq == at and now.failures + now.vanished:
             # The very same range, whatever came behind it meanwhile.
-            return Bounds(now.events, sys.maxsize, now.last_seq, now.ends)
+            return BatchLimits(now.events, sys.maxsize, now.last_seq, now.ends)
         if now.rows is None or at >= now.until:
             return given
         rows = min(given.rows, now.rows)
@@ -89,7 +89,7 @@ class Attempts:
 
     def begin(
         self, after_seq: int, last_seq: int, events: int, ends: Mapping[int, int] | None = None
-    ) -> Attempt:
+    ) -> BatchAttempt:
         """Note that a range is tried now.
 
         Raises:
@@ -114,7 +114,7 @@ class Attempts:
         self._write(found)
         return found
 
-    def failed(self, error: str) -> Attempt:
+    def failed(self, error: str) -> BatchAttempt:
         """Note that the events of the range made it fail; return what is known before halving."""
         found = replace(
             self._now, failures=self._now.failures + 1, is_running=False, error=error[:2_000]
@@ -136,10 +136,10 @@ class Attempts:
         if now.rows is not None and now.last_seq < now.until:
             now = replace(now, failures=0, vanished=0, is_running=False, error="")
         else:
-            now = Attempt()
+            now = BatchAttempt()
         self._write(now)
 
-    def _write(self, attempt: Attempt) -> None:
+    def _write(self, attempt: BatchAttempt) -> None:
         # Not synced: a machine that loses power is not the fault of an event.
         temporary = self._path.with_suffix(".new")
         temporary.write_bytes(msgspec.json.encode(attempt))
@@ -147,17 +147,17 @@ class Attempts:
         self._now = attempt
 
 
-def _read(path: Path) -> Attempt:
+def _read(path: Path) -> BatchAttempt:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Attempt)
+        return msgspec.json.decode(path.read_bytes(), type=BatchAttempt)
     except FileNotFoundError:
-        return Attempt()
+        return BatchAttempt()
     except (msgspec.DecodeError, OSError) as error:
         log.warning("attempts_unreadable", path=str(path), error=str(error))
-        return Attempt()
+        return BatchAttempt()
 
 
-def _vanished(attempt: Attempt) -> Attempt:
+def _vanished(attempt: BatchAttempt) -> BatchAttempt:
     if not attempt.is_running:
         return attempt
     # The kernel ended processes to free memory: the machine is too small, not an event odd.
@@ -167,7 +167,7 @@ def _vanished(attempt: Attempt) -> Attempt:
     )
 
 
-def _halved(attempt: Attempt) -> Attempt:
+def _halved(attempt: BatchAttempt) -> BatchAttempt:
     if attempt.events < _FAILURES or attempt.failures + attempt.vanished < _FAILURES:
         return attempt
     return replace(

@@ -13,14 +13,14 @@ from lineage.lake.storage import Lake
 from lineage.policy import DEFAULT, Policy, folding
 from lineage.process.clock import Clock
 from slis.lake.batches import describe, with_times, write_raw
-from slis.lake.names import BATCH, Name
+from slis.lake.names import BATCH, FolderName
 from slis.lake.writer import LakeWriter
 from slis.spark import jvm_memory
 from slis.spark.garbage import no_search
 from slis.spark.session import in_stream_pool
 from slis.stream.facts import Facts, extract_from_table, times_of
 from slis.stream.merge import (
-    Landed,
+    MergeResult,
     Rows,
     SpoolRange,
     Store,
@@ -33,10 +33,10 @@ from slis.stream.on_executors import Note, Read, extract_on_executors
 from slis.stream.staged_rows import staged_rows
 
 _CONTROL = "control"
-Beside = Callable[[Lake, Name], None]  # writes to the folder of a batch
+Beside = Callable[[Lake, FolderName], None]  # writes to the folder of a batch
 
 
-def write_nothing(_lake: Lake, _name: Name) -> None:
+def write_nothing(_lake: Lake, _name: FolderName) -> None:
     """Write nothing: the events are all that the folder has."""
 
 
@@ -77,7 +77,7 @@ class Batches:
         *,
         beside: Beside = write_nothing,
         is_in_lake: bool = False,
-    ) -> Landed:
+    ) -> MergeResult:
         """Land a batch that the driver holds.
 
         Args:
@@ -93,7 +93,7 @@ class Batches:
             StaleEpochError: a newer pipeline has started.
         """
         if self._is_landed(spool_range):
-            return Landed(is_repeat=True)
+            return MergeResult(is_repeat=True)
         rows, times = self._extract(events)
         if is_in_lake:
             with_batch = _each(self.writer.fence, store)
@@ -113,7 +113,7 @@ class Batches:
         note: Note,
         store: Store,
         beside: Beside = write_nothing,
-    ) -> Landed | None:
+    ) -> MergeResult | None:
         """Land a batch that executors read and write to the lake; None where it is empty.
 
         Args:
@@ -129,7 +129,7 @@ class Batches:
             StaleEpochError: as `land`.
         """
         if self._is_landed(spool_range):
-            return Landed(is_repeat=True)
+            return MergeResult(is_repeat=True)
         self.writer.try_delete_failed()
         with self._folder(spool_range) as name:
             in_stream_pool(parts.sparkSession)
@@ -176,17 +176,17 @@ class Batches:
         folds = folding(self._policy())
         return staged_rows(facts, folds, are_history=self._are_history)
 
-    def _folder(self, spool_range: SpoolRange) -> AbstractContextManager[Name]:
+    def _folder(self, spool_range: SpoolRange) -> AbstractContextManager[FolderName]:
         return self.writer.folder(BATCH, spool_range.after_seq + 1, spool_range.last_seq)
 
     def _commit(
         self,
         spool_range: SpoolRange,
         rows: Rows,
-        name: Name,
+        name: FolderName,
         folders: list[Folder],
         store: Store,
-    ) -> Landed:
+    ) -> MergeResult:
         """Merge a batch whose events are in a folder of the lake."""
 
         def into_manifest(connection: Connection) -> None:

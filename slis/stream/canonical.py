@@ -10,11 +10,11 @@ from collections.abc import Set as AbstractSet
 from sqlalchemy import Connection, text
 
 from lineage.names.aliases import canonical
-from slis.stream.claims import RENAME, SYMLINK, Link, holding, past_renames
+from slis.stream.claims import RENAME, SYMLINK, DatasetLink, holding, past_renames
 from slis.stream.claims_catalog import claims_of, keep_holding, unlink, writers_of
 from slis.stream.files import join_files
 from slis.stream.parts import in_parts
-from slis.stream.rekey import move
+from slis.stream.rekey import move_facts
 
 LINKS = "('symlink', 'rename', 'policy')"  # rules whose two names are one dataset
 
@@ -23,7 +23,7 @@ Name = tuple[str, str]
 
 
 def canonical_keys(
-    links: Iterable[Link], names: dict[int, Name], declared: AbstractSet[int] = frozenset()
+    links: Iterable[DatasetLink], names: dict[int, Name], declared: AbstractSet[int] = frozenset()
 ) -> dict[int, int]:
     """Return the dataset that each name of one component is, the same for every order of arrival.
 
@@ -52,7 +52,7 @@ def canonical_keys(
     return found
 
 
-def _chosen(links: list[Link], names: dict[int, Name], declared: AbstractSet[int]) -> int:
+def _chosen(links: list[DatasetLink], names: dict[int, Name], declared: AbstractSet[int]) -> int:
     former = {link.alias_key for link in links if link.rule == RENAME}
     linked = {link.dataset_key for link in links if link.rule == SYMLINK}
     renamed_to = {link.dataset_key for link in links if link.rule == RENAME}
@@ -62,7 +62,7 @@ def _chosen(links: list[Link], names: dict[int, Name], declared: AbstractSet[int
     return min(candidates, key=lambda key: (names[key], key))
 
 
-def settle(connection: Connection, changed: set[int]) -> None:
+def resolve_components(connection: Connection, changed: set[int]) -> None:
     """Work out the components of these datasets, and which claims about them hold.
 
     And move what is known of a dataset that has a new canonical key. One that is no longer part of
@@ -95,11 +95,11 @@ def settle(connection: Connection, changed: set[int]) -> None:
             if row.canonical_key != keys[key] == keys.get(row.canonical_key):
                 moved.setdefault(keys[key], set()).add(row.canonical_key)
         for new, old in sorted(moved.items()):
-            move(connection, sorted(old), new)
+            move_facts(connection, sorted(old), new)
     join_files(connection, settled)
 
 
-def _give_back(connection: Connection, past: set[Link]) -> None:
+def _give_back(connection: Connection, past: set[DatasetLink]) -> None:
     """Move what is known back to a name that is in use again, from the name that it had meanwhile.
 
     The batch that renamed the table away may have come before the one that swapped another in.
@@ -107,7 +107,7 @@ def _give_back(connection: Connection, past: set[Link]) -> None:
     for link in sorted(past):
         keys = {"former": link.alias_key, "other": link.dataset_key}
         if connection.scalar(_IS_AWAY, keys):
-            move(connection, [link.dataset_key], link.alias_key)
+            move_facts(connection, [link.dataset_key], link.alias_key)
 
 
 _IS_AWAY = text("""
@@ -120,15 +120,15 @@ _DATASETS = (
 _PART = text("UPDATE dataset SET canonical_key = :own, retired_at = NULL WHERE dataset_key = :key")
 
 
-def _component(connection: Connection, start: int) -> tuple[set[int], set[Link]]:
+def _component(connection: Connection, start: int) -> tuple[set[int], set[DatasetLink]]:
     """Return all names that claims and the policy tie together, and the policy's links."""
-    members, links, frontier = {start}, set[Link](), {start}
+    members, links, frontier = {start}, set[DatasetLink](), {start}
     while frontier:
         near = [(row.alias_key, row.dataset_key) for row in in_parts(connection, _NEAR, frontier)]
         frontier = {key for pair in near for key in pair} - members
         members |= frontier
     for row in in_parts(connection, _OF_POLICY, members):
-        links.add(Link(row.alias_key, row.dataset_key, POLICY))
+        links.add(DatasetLink(row.alias_key, row.dataset_key, POLICY))
     return members, links
 
 

@@ -18,7 +18,7 @@ SYMLINK, RENAME, DROP = "symlink", "rename", "drop"
 _NOBODY: frozenset[str] = frozenset()
 
 
-class Link(NamedTuple):
+class DatasetLink(NamedTuple):
     """`alias_key` is another name of a dataset (symlink), was its name (rename), or is it (policy).
 
     A policy's link to itself keeps the name apart, whatever else is claimed of it.
@@ -29,7 +29,7 @@ class Link(NamedTuple):
     rule: str
 
 
-class Claim(NamedTuple):
+class LinkClaims(NamedTuple):
     """Claimants of a link, as job namespaces, with the times of their claims.
 
     `landed_at`: when the first claim landed. `first_seen_at`, `last_seen_at`: of the events of
@@ -73,12 +73,14 @@ class _Step(NamedTuple):
     landed_at: int
     dataset_key: int
     name: int
-    link: Link
+    link: DatasetLink
 
 
 def holding(
-    claims: Mapping[Link, Claim], writers: Writers, policy_links: Iterable[Link] = ()
-) -> set[Link]:
+    claims: Mapping[DatasetLink, LinkClaims],
+    writers: Writers,
+    policy_links: Iterable[DatasetLink] = (),
+) -> set[DatasetLink]:
     """Return the links that hold, of one component; the same for every order of arrival.
 
     A free name that several datasets claim goes to the declared one, else to the first
@@ -111,7 +113,7 @@ def holding(
     return repeated | _with_free_names(agreed, joined, others, writers)
 
 
-def past_renames(claims: Mapping[Link, Claim], writers: Writers) -> set[Link]:
+def past_renames(claims: Mapping[DatasetLink, LinkClaims], writers: Writers) -> set[DatasetLink]:
     """Return the renames whose former name is in use again: another table was renamed to it.
 
     A table that is swapped in (`orders` to `orders__backup`, `orders__tmp` to `orders`) keeps its
@@ -136,7 +138,7 @@ def past_renames(claims: Mapping[Link, Claim], writers: Writers) -> set[Link]:
     }
 
 
-def _is_later(other: Claim, claim: Claim, back: Link, link: Link) -> bool:
+def _is_later(other: LinkClaims, claim: LinkClaims, back: DatasetLink, link: DatasetLink) -> bool:
     if back.dataset_key != link.alias_key:
         return False
     # A table may be renamed to and fro: of these two the last rename counts.
@@ -147,7 +149,7 @@ def _is_later(other: Claim, claim: Claim, back: Link, link: Link) -> bool:
     return other.last_seen_at > before
 
 
-def _is_agreed(link: Link, claim: Claim, writers: Writers) -> bool:
+def _is_agreed(link: DatasetLink, claim: LinkClaims, writers: Writers) -> bool:
     """Return whether the name has an owner, and all who write either name claim the link."""
     owners = writers.of(link.alias_key)
     everybody = owners | writers.of(link.dataset_key)
@@ -160,12 +162,15 @@ def _is_agreed(link: Link, claim: Claim, writers: Writers) -> bool:
 
 
 def _with_free_names(
-    agreed: AbstractSet[Link], joined: Sets, claims: Mapping[Link, Claim], writers: Writers
-) -> set[Link]:
+    agreed: AbstractSet[DatasetLink],
+    joined: Sets,
+    claims: Mapping[DatasetLink, LinkClaims],
+    writers: Writers,
+) -> set[DatasetLink]:
     """Return the links that are agreed, and those by which datasets have their free names."""
     free = [link for link in claims if link.rule == SYMLINK and not writers.is_anchored(link[0])]
     between = [link for link in free if not writers.is_anchored(link.dataset_key)]
-    near: defaultdict[int, list[tuple[int, Link]]] = defaultdict(list)
+    near: defaultdict[int, list[tuple[int, DatasetLink]]] = defaultdict(list)
     for link in between:
         one, other = joined.find(link.alias_key), joined.find(link.dataset_key)
         near[one].append((other, link))
@@ -196,7 +201,10 @@ def _with_free_names(
 
 
 def _first_steps(
-    agreed: Iterable[Link], free: Iterable[Link], claims: Mapping[Link, Claim], writers: Writers
+    agreed: Iterable[DatasetLink],
+    free: Iterable[DatasetLink],
+    claims: Mapping[DatasetLink, LinkClaims],
+    writers: Writers,
 ) -> list[_Step]:
     """Return the free names that datasets claim themselves, by job namespaces that write them."""
     by_name = [(link.alias_key, link.dataset_key, link) for link in agreed]
@@ -213,8 +221,8 @@ def _first_steps(
 
 def _further_steps(
     step: _Step,
-    near: Iterable[tuple[int, Link]],
-    claims: Mapping[Link, Claim],
+    near: Iterable[tuple[int, DatasetLink]],
+    claims: Mapping[DatasetLink, LinkClaims],
     writers: Writers,
 ) -> Iterator[_Step]:
     """Return the free names that the dataset's writers report as names of the name it took."""
@@ -229,7 +237,7 @@ def _may_share(
     step: _Step,
     holders: list[_Step],
     joined: Sets,
-    claims: Mapping[Link, Claim],
+    claims: Mapping[DatasetLink, LinkClaims],
     writers: Writers,
 ) -> bool:
     """Return whether one dataset has the name already, or all who write the datasets agree."""

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, text
 from lineage.catalog import tables
 from lineage.catalog.upsert import at_the_later, fold_rows, greatest, least, upsert
 from lineage.states import TIERS
-from slis.stream.claims import DROP, RENAME, SYMLINK, Claim, Link, Writers
+from slis.stream.claims import DROP, RENAME, SYMLINK, DatasetLink, LinkClaims, Writers
 from slis.stream.parts import in_parts
 
 # The longest prefix of a job namespace that surely fits an index entry of PostgreSQL.
@@ -179,17 +179,19 @@ def _merge(connection: Connection, claimed: str, landed_at: int) -> None:
     )
 
 
-def claims_of(connection: Connection, names: Iterable[int], writers: Writers) -> dict[Link, Claim]:
+def claims_of(
+    connection: Connection, names: Iterable[int], writers: Writers
+) -> dict[DatasetLink, LinkClaims]:
     """Return the links that are claimed of these names, whether they hold or not."""
-    found: defaultdict[Link, list[Row[Any]]] = defaultdict(list)
+    found: defaultdict[DatasetLink, list[Row[Any]]] = defaultdict(list)
     for row in in_parts(connection, _CLAIMED, names):
-        found[Link(row.alias_key, row.dataset_key, row.rule)].append(row)
+        found[DatasetLink(row.alias_key, row.dataset_key, row.rule)].append(row)
     return {link: _claim(rows, writers.of(*link[:2])) for link, rows in found.items()}
 
 
-def _claim(rows: list[Row[Any]], writers: AbstractSet[str]) -> Claim:
+def _claim(rows: list[Row[Any]], writers: AbstractSet[str]) -> LinkClaims:
     times = [(row.first_seen_at, row.last_seen_at) for row in rows if row.job_namespace in writers]
-    return Claim(
+    return LinkClaims(
         frozenset(row.job_namespace for row in rows),
         min(row.landed_at for row in rows),
         min((first for first, _ in times), default=None),
@@ -218,7 +220,9 @@ _PRODUCERS = "SELECT dataset_key, job_namespace FROM dataset_producer WHERE data
 _DECLARED = "SELECT dataset_key FROM dataset WHERE is_declared AND dataset_key IN :keys"
 
 
-def keep_holding(connection: Connection, claimed: Iterable[Link], holds: AbstractSet[Link]) -> None:
+def keep_holding(
+    connection: Connection, claimed: Iterable[DatasetLink], holds: AbstractSet[DatasetLink]
+) -> None:
     """Write which links hold: those are in `dataset_alias`, and answers go by them."""
     rows = [{**link._asdict(), "rejected": link not in holds} for link in claimed]
     if not rows:
@@ -231,7 +235,7 @@ def keep_holding(connection: Connection, claimed: Iterable[Link], holds: Abstrac
     fold_rows(connection, tables.dataset_alias, named, _SEEN)
 
 
-def unlink(connection: Connection, links: Iterable[Link]) -> None:
+def unlink(connection: Connection, links: Iterable[DatasetLink]) -> None:
     """Take these links out of `dataset_alias`: they held once, and nobody is to blame."""
     if rows := [link._asdict() for link in links]:
         connection.execute(text(_UNLINK), rows)

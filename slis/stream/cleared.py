@@ -13,7 +13,7 @@ from sqlalchemy import Text
 
 from lineage.names.keys import KEY_BYTES, NAME_BYTES, shorten
 from lineage.redaction import redact, redact_json, redact_sql
-from slis.stream.arrow import clean
+from slis.stream.arrow import clean_text
 from slis.stream.merge import Rows
 from slis.stream.staged_tables import metadata
 
@@ -62,7 +62,7 @@ def _replaced(rows: Sequence[Row], place: int, redacted: Redact) -> Sequence[Row
     changed = {
         text: found
         for text in texts
-        if text and not _DIGITS.fullmatch(text) and (found := clean(redacted(text))) != text
+        if text and not _DIGITS.fullmatch(text) and (found := clean_text(redacted(text))) != text
     }
     if not changed:
         return rows

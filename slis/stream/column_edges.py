@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, at_the_later, greatest, least, upsert
 from lineage.redaction import redact
-from slis.stream.arrow import clean
+from slis.stream.arrow import clean_text
 from slis.stream.facts.described import ColumnLineage
 
 _MOST = 20  # transformations of one edge
@@ -72,7 +72,7 @@ def _bounded(given: _Transformation) -> _Transformation:
 
 
 def _cut(text: str | None, most: int) -> str | None:
-    return redact(clean(text) or "")[:most] or None
+    return redact(clean_text(text) or "")[:most] or None
 
 
 def _stored(found: list[_Transformation]) -> str | None:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 
 from lineage.process.clock import to_micros
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.spool_events import events
 from slis.stream.batch import Batches
 from slis.stream.merge import SpoolRange
@@ -23,7 +23,7 @@ def control_event(after_seq: int, at: datetime) -> pa.Table:
 
 
 def try_control_event(
-    batches: Batches, place: Place, spool_range: SpoolRange, at: datetime
+    batches: Batches, place: SharedPaths, spool_range: SpoolRange, at: datetime
 ) -> None:
     """Do all that lands a good event in place of the one of the range, and leave nothing of it.
 

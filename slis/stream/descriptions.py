@@ -12,8 +12,8 @@ from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
 from lineage.names.keys import key
 from lineage.redaction import redact, redact_message, redact_value
-from slis.stream.arrow import clean, key_text
-from slis.stream.facts.described import Described
+from slis.stream.arrow import clean_text, key_text
+from slis.stream.facts.described import DatasetDescription
 from slis.stream.facts.described import Tag as DatasetTag
 from slis.stream.facts.jobs import DescribedJob
 
@@ -35,7 +35,7 @@ FIELD_TAG_FOLDS: dict[str, Fold] = dict.fromkeys(
 )
 
 
-class Tag(msgspec.Struct, frozen=True, omit_defaults=True):
+class StoredTag(msgspec.Struct, frozen=True, omit_defaults=True):
     """Tag of a run or a job, as the catalog stores it in JSON."""
 
     key: str
@@ -58,9 +58,9 @@ class Descriptions:
         self.tags: list[Row] = []
         self.field_tags: list[Row] = []
 
-    def note_dataset(self, one: Described, dataset_key: int, at: int) -> None:
+    def note_dataset(self, one: DatasetDescription, dataset_key: int, at: int) -> None:
         """Add what facets say of a dataset and of its columns."""
-        if described := redact_message(clean(one.description) or "").strip():
+        if described := redact_message(clean_text(one.description) or "").strip():
             self.texts.append((DATASET, dataset_key, described, at))
         if fields := _of_fields(one.field_descriptions):
             self.texts.append((FIELDS, dataset_key, fields, at))
@@ -73,7 +73,7 @@ class Descriptions:
         """Add descriptions and tags of jobs."""
         for job in jobs:
             subject, at = job.job_key, job.last_seen_at
-            if described := redact_message(clean(job.description) or "").strip():
+            if described := redact_message(clean_text(job.description) or "").strip():
                 self.texts.append((JOB, subject, described, at))
             if tags := stored_tags(job.tags):
                 self.texts.append((JOB_TAGS, subject, tags, at))
@@ -118,7 +118,7 @@ def _of_model(raw: str | None) -> Iterator[DatasetTag]:
                 yield DatasetTag(tag.key, tag.value, tag.source)
 
 
-def _listed(raw: str | msgspec.Raw | None) -> list[Tag]:
+def _listed(raw: str | msgspec.Raw | None) -> list[StoredTag]:
     return [tag for one in _decoded(raw or "[]") if (tag := _tag(one)) is not None]
 
 
@@ -129,7 +129,7 @@ def _decoded(raw: str | msgspec.Raw) -> Sequence[msgspec.Raw]:
         return []
 
 
-def _tag(raw: msgspec.Raw) -> Tag | None:
+def _tag(raw: msgspec.Raw) -> StoredTag | None:
     try:
         given = msgspec.json.decode(raw, type=_Raw)
     except (msgspec.DecodeError, RecursionError):
@@ -137,8 +137,8 @@ def _tag(raw: msgspec.Raw) -> Tag | None:
     name = _word(_text(given.key))
     if name is None:
         return None
-    value = redact_value(name, clean(_text(given.value)) or "")
-    return Tag(name, _word(value) or "", _word(_text(given.source)))
+    value = redact_value(name, clean_text(_text(given.value)) or "")
+    return StoredTag(name, _word(value) or "", _word(_text(given.source)))
 
 
 def _text(value: Any) -> str | None:  # noqa: ANN401 - any JSON
@@ -150,13 +150,13 @@ def _text(value: Any) -> str | None:  # noqa: ANN401 - any JSON
 
 def _word(text: str | None) -> str | None:
     """Redact before the cut: a secret at the cut would stay."""
-    return redact(clean(text) or "").strip()[:_LONGEST_WORD] or None
+    return redact(clean_text(text) or "").strip()[:_LONGEST_WORD] or None
 
 
 def _of_fields(fields: Mapping[str, str]) -> str | None:
     """Return a JSON object of the columns' descriptions."""
     texts = {
-        key_text(name): redact(clean(text) or "")[:_LONGEST_OF_FIELD]
+        key_text(name): redact(clean_text(text) or "")[:_LONGEST_OF_FIELD]
         for name, text in islice(fields.items(), _MOST_FIELDS)
     }
     return msgspec.json.encode(texts).decode() if texts else None

@@ -10,11 +10,11 @@ from sqlalchemy import Connection, Engine
 
 from lineage.lake.storage import Lake
 from lineage.process.clock import Clock
-from slis.lake.names import Name
-from slis.settings import Place
+from slis.lake.names import FolderName
+from slis.settings import SharedPaths
 from slis.stream.batch import Batches
-from slis.stream.merge import Landed, SpoolRange
-from slis.stream.source import Bounds
+from slis.stream.merge import MergeResult, SpoolRange
+from slis.stream.source import BatchLimits
 
 QUERY = "spool"  # in place of a streaming query's id
 
@@ -45,7 +45,7 @@ class Portion(Protocol):
     def table(self) -> pa.Table:
         """Return the events as `source.SPOOL_COLUMNS`."""
 
-    def land(self, batches: Batches, spark: SparkSession | None) -> Landed | None:
+    def land(self, batches: Batches, spark: SparkSession | None) -> MergeResult | None:
         """Land the events; None where there is none.
 
         Args:
@@ -63,7 +63,7 @@ class Portion(Protocol):
     def store(self, connection: Connection) -> None:
         """Write what goes with the events, and the position, in the transaction of the batch."""
 
-    def write_beside(self, lake: Lake, name: Name) -> None:
+    def write_beside(self, lake: Lake, name: FolderName) -> None:
         """Write to the folder of the events what a restored catalog needs to land them."""
 
 
@@ -88,7 +88,7 @@ class EventLog(Protocol):
     def adopt(self, engine: Engine) -> None:
         """Note that this log feeds the catalog from now on."""
 
-    def catch_up(self, batches: Batches, place: Place, rows: int, now: datetime) -> None:
+    def catch_up(self, batches: Batches, place: SharedPaths, rows: int, now: datetime) -> None:
         """Land from the lake what the catalog lacks and the log has deleted.
 
         Args:
@@ -98,7 +98,7 @@ class EventLog(Protocol):
             now: by the pipeline's clock.
         """
 
-    def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> Portion | None:
+    def read_next(self, engine: Engine, bounds: Callable[[int], BatchLimits]) -> Portion | None:
         """Return what the next batch takes; None where no record waits.
 
         Args:

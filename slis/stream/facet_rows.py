@@ -6,14 +6,14 @@ from typing import Any
 from lineage.names.keys import key
 from lineage.names.names import is_of_session
 from lineage.policy import NO_FOLDS, Folding
-from slis.stream.arrow import clean, key_text
+from slis.stream.arrow import clean_text, key_text
 from slis.stream.assertions import RESULT, assertions_of
 from slis.stream.column_edges import COLUMN_EDGE, of_whole_field, transformations_of
 from slis.stream.descriptions import Descriptions
 from slis.stream.facet_edges import FacetEdges
-from slis.stream.facts.described import Described
+from slis.stream.facts.described import DatasetDescription
 from slis.stream.facts.jobs import DescribedJob
-from slis.stream.facts.spans import Seen
+from slis.stream.facts.spans import SeenSpan
 from slis.stream.reading.lenient import text_of
 from slis.stream.spellings import Spelling, Spellings
 
@@ -25,11 +25,13 @@ _OF_FACETS = "spelling_key facets_key dataset_key lifecycle version checksum sch
 class FacetRows:
     """Rows by staging table, from what facets say."""
 
-    def __init__(self, described: Iterable[Described], folding: Folding = NO_FOLDS) -> None:
+    def __init__(
+        self, described: Iterable[DatasetDescription], folding: Folding = NO_FOLDS
+    ) -> None:
         """Unfold them; `folding`: the policy's, in force for the batch."""
         self.spellings = Spellings(folding)
         self.edges = FacetEdges(self.spellings)
-        self.facets: dict[tuple[int, int], tuple[Row, Seen]] = {}
+        self.facets: dict[tuple[int, int], tuple[Row, SeenSpan]] = {}
         self.assertions: set[Row] = set()
         self.links: list[Row] = []
         self.owners: list[Row] = []
@@ -43,7 +45,7 @@ class FacetRows:
         self.descriptions.note_jobs(jobs)
         self.owners += [
             (
-                *("job", job.leaf_key, key_text(owner.name), clean(owner.type)),
+                *("job", job.leaf_key, key_text(owner.name), clean_text(owner.type)),
                 *(job.last_seen_at, None, None),
             )
             for job in jobs
@@ -88,8 +90,8 @@ class FacetRows:
         own = {table: (columns.split(), rows) for table, (columns, rows) in given.items()}
         return {**own, **self.edges.rows()}
 
-    def _unfold(self, one: Described) -> None:
-        seen = Seen(one.first_seen_at, one.last_seen_at)
+    def _unfold(self, one: DatasetDescription) -> None:
+        seen = SeenSpan(one.first_seen_at, one.last_seen_at)
         dataset = self.spellings.note(one.namespace, one.name, seen, is_dataset=True)
         self._keep_facets(one, dataset, seen)
         results = assertions_of(one.assertions) if one.assertions else ()
@@ -101,7 +103,7 @@ class FacetRows:
                 "dataset",
                 dataset.dataset_key,
                 key_text(owner.name),
-                clean(owner.type),
+                clean_text(owner.type),
                 seen.last,
                 *keys,
             )
@@ -112,17 +114,17 @@ class FacetRows:
         self.columns.update(self._columns(one, dataset, seen))
         self.edges.note_facets(one, dataset, seen)
 
-    def _keep_facets(self, one: Described, dataset: Spelling, seen: Seen) -> None:
+    def _keep_facets(self, one: DatasetDescription, dataset: Spelling, seen: SeenSpan) -> None:
         """Keep one row for the same facets, whatever was tested beside them."""
         keys = one.spelling_key, one.facets_key
         row = (
             *(*keys, dataset.dataset_key, one.lifecycle, one.version),
-            *(clean(one.checksum), one.schema_key, one.fields),
+            *(clean_text(one.checksum), one.schema_key, one.fields),
         )
         _, before = self.facets.get(keys, (row, seen))
         self.facets[keys] = (row, before | seen)
 
-    def _links(self, one: Described, dataset: Spelling, seen: Seen) -> Iterator[Row]:
+    def _links(self, one: DatasetDescription, dataset: Spelling, seen: SeenSpan) -> Iterator[Row]:
         named = [("symlink", identifier) for identifier in one.identifiers]
         for rule, other in (*named, ("rename", one.previous)):
             if not other or not other.namespace or not other.name:
@@ -137,7 +139,7 @@ class FacetRows:
                     *(one.spelling_key, one.facets_key),
                 )
 
-    def _columns(self, one: Described, dataset: Spelling, seen: Seen) -> Iterator[Row]:
+    def _columns(self, one: DatasetDescription, dataset: Spelling, seen: SeenSpan) -> Iterator[Row]:
         for field, lineage in one.columns.items():
             if lineage is None:
                 continue

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row, text
 
 from lineage.process.files import is_named_after
 from slis.stream.parts import in_parts
-from slis.stream.rekey import find_known, move
+from slis.stream.rekey import find_known, move_facts
 
 _WRITTEN: Final = "EXISTS (SELECT 1 FROM dataset_producer p WHERE p.dataset_key = {key})"
 _FILES: Final = f"""
@@ -63,7 +63,7 @@ def _join(connection: Connection, joined: dict[int, int], own: dict[int, int]) -
     for file in known:
         moved[joined[file]].add(file)
     for folder, files in sorted(moved.items()):
-        move(connection, sorted(files), folder)
+        move_facts(connection, sorted(files), folder)
 
 
 def _belongs(file: Row[Any]) -> bool:

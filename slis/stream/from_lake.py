@@ -11,13 +11,13 @@ import structlog
 from lineage.lake.manifest import list_folders, query
 from lineage.lake.reading import read_events
 from lineage.lake.storage import Lake
-from slis.lake.listing import Batch, list_names, read_batches
+from slis.lake.listing import LakeBatch, list_names, read_batches
 from slis.lake.reconciling import group_batches
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.stream.batch import Batches
 from slis.stream.control import try_control_event
 from slis.stream.failures import is_of_machine, reason
-from slis.stream.merge import SpoolRange, Store, advance, cursor, store_nothing
+from slis.stream.merge import SpoolRange, Store, advance_cursor, cursor, store_nothing
 from slis.stream.set_aside import set_aside, set_aside_again
 from slis.stream.source import SPOOL_COLUMNS
 from slis.stream.stopping import STOPPING
@@ -36,7 +36,7 @@ class LakeReplay:
         found: batches in the manifest, and in the lake behind the cursor, in the order of events.
     """
 
-    def __init__(self, place: Place, batches: Batches, max_rows: int, now: datetime) -> None:
+    def __init__(self, place: SharedPaths, batches: Batches, max_rows: int, now: datetime) -> None:
         """Find the batches in the manifest and in the lake; land nothing yet.
 
         Args:
@@ -57,7 +57,7 @@ class LakeReplay:
         self._known = {batch.name.text for batch in known}
         self.found = sorted([*known, *self._list_unknown(now)], key=_order)
 
-    def _list_unknown(self, now: datetime) -> list[Batch]:
+    def _list_unknown(self, now: datetime) -> list[LakeBatch]:
         names = [
             name
             for name in list_names(self.writer.lake)
@@ -65,7 +65,7 @@ class LakeReplay:
         ]
         return read_batches(self.writer.lake, names, now.date())
 
-    def _is_in_lake(self, batch: Batch) -> bool:
+    def _is_in_lake(self, batch: LakeBatch) -> bool:
         """Return whether readers see the batch in the lake; where none overlaps it, they do now."""
         if self.is_visible(batch):
             return True
@@ -77,11 +77,11 @@ class LakeReplay:
         self._covered_to = batch.name.last_seq
         return True
 
-    def is_visible(self, batch: Batch) -> bool:
+    def is_visible(self, batch: LakeBatch) -> bool:
         """Return whether the manifest had the batch before the replay."""
         return batch.name.text in self._known
 
-    def take(self, batch: Batch, store: Store = store_nothing) -> None:
+    def take(self, batch: LakeBatch, store: Store = store_nothing) -> None:
         """Land the events of a batch that the catalog lacks.
 
         Args:
@@ -95,7 +95,7 @@ class LakeReplay:
                 self._land_events(events, low, high, is_in_lake=is_in_lake)
         self.at = batch.name.last_seq
         with self.writer.turn() as connection:
-            advance(connection, self.at)
+            advance_cursor(connection, self.at)
             store(connection)
         log.info("events_restored", folder=batch.name.text, last_seq=self.at)
 
@@ -130,12 +130,12 @@ class LakeReplay:
         log.error("event_set_aside", seq=at.last_seq, error=reason(error))
 
 
-def _order(batch: Batch) -> tuple[int, int]:
+def _order(batch: LakeBatch) -> tuple[int, int]:
     # The widest first: whatever may cover a batch comes before it.
     return batch.name.first_seq, -batch.name.last_seq
 
 
-def _pieces(lake: Lake, batch: Batch, at: int, max_rows: int) -> Iterator[tuple[int, int]]:
+def _pieces(lake: Lake, batch: LakeBatch, at: int, max_rows: int) -> Iterator[tuple[int, int]]:
     """Yield ranges (low, high] of a batch's events behind `at`, bounded in rows and bytes."""
     body = pc.binary_length(ds.field("body"))
     scanner = read_events(lake, batch.folders).scanner(
@@ -152,7 +152,7 @@ def _pieces(lake: Lake, batch: Batch, at: int, max_rows: int) -> Iterator[tuple[
         yield low, batch.name.last_seq
 
 
-def _events(lake: Lake, batch: Batch, low: int, high: int) -> pa.Table:
+def _events(lake: Lake, batch: LakeBatch, low: int, high: int) -> pa.Table:
     """Return events of the lake as the spool's source gives them."""
     wanted = (ds.field("seq") > low) & (ds.field("seq") <= high)
     columns = ["seq", "received_at", "origin", "kind", "body"]

@@ -12,7 +12,7 @@ from lineage.catalog import tables
 from lineage.catalog.queries import HAS_WRITTEN, NAMES_INPUTS, leaf_job
 from lineage.catalog.upsert import greatest, least, upsert
 from slis.stream.batch_runs import renew_canonical_keys
-from slis.stream.canonical import settle
+from slis.stream.canonical import resolve_components
 from slis.stream.micro_batches import FOREACH_BATCH, stage_micro_batches
 from slis.stream.retracted_edges import remove_edges, renew_times
 from slis.stream.spellings import folder_key_of
@@ -199,6 +199,6 @@ def infer_inputs(connection: Connection) -> None:
     if files:
         connection.execute(_SET_FOLDER, files)
     if folders:
-        settle(connection, {key for key, _ in folders})
+        resolve_components(connection, {key for key, _ in folders})
         renew_canonical_keys(connection)
     connection.execute(_INFERRED)

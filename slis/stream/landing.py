@@ -15,16 +15,16 @@ from sqlalchemy import Engine
 from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import Clock
 from slis.lake.writer import LakeWriter
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.stream.attempts import Attempts
 from slis.stream.batch import Batches
 from slis.stream.control import try_control_event
 from slis.stream.event_log import EventLog, Portion, range_of
 from slis.stream.failures import describe_jvm_exit, is_of_machine, jvm_exit, reason, was_stopped
-from slis.stream.merge import Landed
-from slis.stream.pace import Pace
+from slis.stream.merge import MergeResult
+from slis.stream.pace import BatchPace
 from slis.stream.set_aside import set_aside
-from slis.stream.source import Bounds
+from slis.stream.source import BatchLimits
 from slis.stream.spool_log import SpoolLog
 from slis.stream.stopping import STOPPING
 
@@ -42,7 +42,7 @@ class SparkGoneError(Exception):
     """Spark's JVM ended: only a new process of the pipeline has another."""
 
 
-class Landing:
+class BatchLanding:
     """Lands batches of one log in one catalog.
 
     Attributes:
@@ -52,11 +52,11 @@ class Landing:
     def __init__(  # noqa: PLR0913 - what one stream needs, by name
         self,
         engine: Engine,
-        place: Place,
+        place: SharedPaths,
         *,
-        bounds: Bounds,
+        bounds: BatchLimits,
         clock: Clock,
-        landed: Callable[[Landed], None] = lambda _: None,
+        landed: Callable[[MergeResult], None] = lambda _: None,
         policy: Callable[[], Policy] = lambda: DEFAULT,
         writer: LakeWriter | None = None,
         source: EventLog | None = None,
@@ -82,7 +82,7 @@ class Landing:
         self._place = place
         self._bounds = bounds
         self._given = bounds
-        self._pace = Pace(bounds)
+        self._pace = BatchPace(bounds)
         self.is_behind = False
         self._clock = clock
         self._landed = landed
@@ -136,7 +136,7 @@ class Landing:
         self._is_restored = True
 
     def _next(self) -> Portion | None:
-        def bounds(at: int) -> Bounds:
+        def bounds(at: int) -> BatchLimits:
             self._given = self._attempts.bounds(at, self._pace.bounds())
             return self._given
 
@@ -156,7 +156,7 @@ class Landing:
             self._pace.landed(portion.size(), result.merge_seconds)
             self._landed(result)
 
-    def _land(self, portion: Portion) -> Landed | None:
+    def _land(self, portion: Portion) -> MergeResult | None:
         return portion.land(self._batches, self._spark())
 
     def _failed(self, error: Exception, portion: Portion) -> None:
@@ -187,14 +187,14 @@ class Landing:
         _waiting(partial(self._pass_by, portion, error))
         self._attempts.landed()
         log.error("event_set_aside", seq=spool_range.last_seq, error=error)
-        self._landed(Landed())
+        self._landed(MergeResult())
 
     def _pass_by(self, portion: Portion, error: str) -> None:
         given = self._writer, range_of(portion), portion.table(), error, self._clock
         set_aside(*given, portion.store, portion.write_beside)
 
 
-def _is_full(portion: Portion, bounds: Bounds) -> bool:
+def _is_full(portion: Portion, bounds: BatchLimits) -> bool:
     """Return whether the bounds kept further events out; the next one may be large."""
     return portion.count >= bounds.rows or portion.size() > bounds.size // 2
 

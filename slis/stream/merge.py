@@ -15,7 +15,7 @@ from lineage.catalog.upsert import newest, upsert
 from lineage.process.clock import Clock, to_micros
 from slis.stream import staging
 from slis.stream.batch_runs import stage_io, stage_known
-from slis.stream.canonical import settle
+from slis.stream.canonical import resolve_components
 from slis.stream.checkpoints import merge_checkpoints
 from slis.stream.claims_catalog import (
     merge_attributes,
@@ -46,7 +46,7 @@ class SpoolRange(msgspec.Struct, frozen=True):
     last_seq: int
 
 
-class Landed(msgspec.Struct, frozen=True):
+class MergeResult(msgspec.Struct, frozen=True):
     """Result of a merge.
 
     Attributes:
@@ -117,7 +117,7 @@ def merge(
     rows: Rows,
     clock: Clock,
     store: Store = store_nothing,
-) -> Landed:
+) -> MergeResult:
     """Merge a batch's facts and record it.
 
     Args:
@@ -131,7 +131,7 @@ def merge(
     with exclusive_transaction(engine) as connection:
         began = time.monotonic()
         if is_landed(connection, spool_range):
-            return Landed(is_repeat=True)
+            return MergeResult(is_repeat=True)
         store(connection)
         staging.create(connection)
         staging.fill(connection, rows)
@@ -160,7 +160,7 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     changed = unsettled_claims(connection)
     merge_datasets(connection)
     merge_claims(connection, landed_at)
-    settle(connection, changed)
+    resolve_components(connection, changed)
     is_any_known = stage_known(connection)
     if is_any_known:
         move_to_new_roots(connection)
@@ -178,7 +178,9 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     merge_sql(connection, landed_at)
 
 
-def _record(connection: Connection, spool_range: SpoolRange, events: int, landed_at: int) -> Landed:
+def _record(
+    connection: Connection, spool_range: SpoolRange, events: int, landed_at: int
+) -> MergeResult:
     stored = store_events(connection, landed_at=landed_at, last_seq=spool_range.last_seq)
     failed = (
         "SELECT seq AS spool_seq, problem AS reason, detail, is_history = 1 AS is_history, "
@@ -192,7 +194,7 @@ def _record(connection: Connection, spool_range: SpoolRange, events: int, landed
         keeps="reason detail is_history landed_at",
         given={"landed_at": landed_at},
     )
-    landed = Landed(events=events, duplicates=events - stored.new - stored.unreadable)
+    landed = MergeResult(events=events, duplicates=events - stored.new - stored.unreadable)
     record_batch(
         connection,
         spool_range,
@@ -201,7 +203,7 @@ def _record(connection: Connection, spool_range: SpoolRange, events: int, landed
         history=stored.history,
         landed_at=landed_at,
     )
-    advance(connection, spool_range.last_seq)
+    advance_cursor(connection, spool_range.last_seq)
     return landed
 
 
@@ -220,7 +222,7 @@ def record_batch(  # noqa: PLR0913 - the columns, by name
     connection.execute(tables.batch.insert(), row)
 
 
-def advance(connection: Connection, seq: int) -> None:
+def advance_cursor(connection: Connection, seq: int) -> None:
     """Note that all events up to and with `seq` are in the catalog."""
     upsert(
         connection,

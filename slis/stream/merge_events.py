@@ -33,7 +33,7 @@ _STORE_KNOWN = text(
 _IS_KNOWN: Final = "(event_time, event_key) IN (SELECT event_time, event_key FROM t_known_event)"
 
 
-class Stored(msgspec.Struct, frozen=True):
+class StoredEvents(msgspec.Struct, frozen=True):
     """Numbers of events of a batch.
 
     Attributes:
@@ -47,7 +47,7 @@ class Stored(msgspec.Struct, frozen=True):
     history: int
 
 
-def store_events(connection: Connection, *, landed_at: int, last_seq: int) -> Stored:
+def store_events(connection: Connection, *, landed_at: int, last_seq: int) -> StoredEvents:
     """Store the events of the batch.
 
     Args:
@@ -57,7 +57,7 @@ def store_events(connection: Connection, *, landed_at: int, last_seq: int) -> St
     """
     counted = connection.execute(_COUNT).one()
     at = {"landed_at": landed_at, "last_seq": last_seq}
-    return Stored(_store(connection, counted, at), counted.unreadable, counted.history)
+    return StoredEvents(_store(connection, counted, at), counted.unreadable, counted.history)
 
 
 def _store(connection: Connection, counted: Row[Any], at: dict[str, int]) -> int:

@@ -14,16 +14,20 @@ from lineage.catalog.tables import ingestion_gap
 from lineage.catalog.upsert import fold_rows
 from lineage.lake.reading import read_events
 from lineage.process.clock import instant_text
-from slis.lake.listing import Batch
+from slis.lake.listing import LakeBatch
 from slis.lake.writer import LakeWriter
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.stream.source import open_spool
 
 log = structlog.get_logger(__name__)
 
 
 def note_missing(
-    writer: LakeWriter, place: Place, found: Sequence[Batch], first_seq: int, last_seq: int
+    writer: LakeWriter,
+    place: SharedPaths,
+    found: Sequence[LakeBatch],
+    first_seq: int,
+    last_seq: int,
 ) -> None:
     """Log a range of events that cannot be landed, and keep its time as an ingestion gap.
 
@@ -52,14 +56,14 @@ def note_missing(
             fold_rows(connection, ingestion_gap, [row])
 
 
-def _received_before(writer: LakeWriter, found: Sequence[Batch], seq: int) -> int | None:
+def _received_before(writer: LakeWriter, found: Sequence[LakeBatch], seq: int) -> int | None:
     before = [batch for batch in found if batch.name.first_seq < seq]
     times = (_received(writer, one, ds.field("seq") < seq, max) for one in reversed(before))
     return next((at for at in times if at is not None), None)
 
 
 def _received_after(
-    writer: LakeWriter, place: Place, found: Sequence[Batch], seq: int
+    writer: LakeWriter, place: SharedPaths, found: Sequence[LakeBatch], seq: int
 ) -> int | None:
     after = [batch for batch in found if batch.name.last_seq > seq]
     times = (_received(writer, one, ds.field("seq") > seq, min) for one in after)
@@ -76,7 +80,7 @@ def _first_in_spool(spool: sqlite3.Connection, seq: int) -> int | None:
 
 
 def _received(
-    writer: LakeWriter, batch: Batch, wanted: ds.Expression, which: Callable[..., int]
+    writer: LakeWriter, batch: LakeBatch, wanted: ds.Expression, which: Callable[..., int]
 ) -> int | None:
     """Return when the first or the last event of a batch that is wanted was received, in µs."""
     dataset = read_events(writer.lake, batch.folders)

@@ -28,7 +28,7 @@ _FOUND_SCHEMA: Final = "found binary"
 _FASTEST: Final = 1
 
 
-class Found(msgspec.Struct):
+class TaskResult(msgspec.Struct):
     """Result of one task of a batch, or of all of them.
 
     Attributes:
@@ -42,7 +42,7 @@ class Found(msgspec.Struct):
     others: list[Other]
 
 
-def extract_on_executors(parts: DataFrame, read: Read, lake: Lake, folder: str) -> Found:
+def extract_on_executors(parts: DataFrame, read: Read, lake: Lake, folder: str) -> TaskResult:
     """Extract the facts, and write the events to a folder of the lake.
 
     Args:
@@ -56,7 +56,7 @@ def extract_on_executors(parts: DataFrame, read: Read, lake: Lake, folder: str) 
     ).toArrow()
     with no_search():
         found = [decode_found(text) for text in rows["found"].to_pylist()]
-    return Found(
+    return TaskResult(
         join_facts([part.facts for part in found]),
         [file for part in found for file in part.files],
         [other for part in found for other in part.others],
@@ -89,11 +89,11 @@ def _extract_and_write(
             yield from with_times(pa.table(found), times_of(facts[-1])).to_batches()
 
     files = write_batches(events(), lake, folder)
-    text = msgspec.json.encode(Found(join_facts(facts), files, others))
+    text = msgspec.json.encode(TaskResult(join_facts(facts), files, others))
     # Facts may be larger than bodies, and Spark bounds what all tasks send to the driver.
     return zlib.compress(text, _FASTEST)
 
 
-def decode_found(packed: bytes) -> Found:
+def decode_found(packed: bytes) -> TaskResult:
     """Return what a task found."""
-    return msgspec.json.decode(zlib.decompress(packed), type=Found)
+    return msgspec.json.decode(zlib.decompress(packed), type=TaskResult)

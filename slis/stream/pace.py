@@ -7,22 +7,22 @@ what the batches before it took.
 
 from msgspec.structs import replace
 
-from slis.stream.source import Bounds
+from slis.stream.source import BatchLimits
 
 _LONGEST_SECONDS = 5.0  # of a merge; what waits for the catalog gives up after 30 s
 _FIRST_BYTES = 8 << 20
 _LEAST_BYTES = 1 << 18  # below, what each merge costs by itself would be most of it
 
 
-class Pace:
+class BatchPace:
     """Size of the next batch, at most that of the settings."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: BatchLimits) -> None:
         """Begin small: nothing is known of the events yet."""
         self._bounds = bounds
         self._size = min(_FIRST_BYTES, bounds.size)
 
-    def bounds(self) -> Bounds:
+    def bounds(self) -> BatchLimits:
         """Return the bounds of the next batch."""
         return replace(self._bounds, size=self._size)
 

@@ -12,7 +12,7 @@ from lineage.process.clock import to_micros
 from slis.lake import retention
 from slis.lake.writer import LakeWriter
 from slis.meta import put_meta
-from slis.settings import Settings
+from slis.settings import PipelineSettings
 
 log = structlog.get_logger(__name__)
 
@@ -29,7 +29,7 @@ _SURPLUS_WRITES = """
 """
 
 
-def prune(writer: LakeWriter, settings: Settings, now: datetime, *, lake_days: int) -> None:
+def prune(writer: LakeWriter, settings: PipelineSettings, now: datetime, *, lake_days: int) -> None:
     """Delete what is too old from lake and catalog; the lake first, where most of the room is.
 
     Args:

@@ -123,7 +123,7 @@ def find_known(connection: Connection, keys: Iterable[int]) -> set[int]:
     return {row.dataset_key for row in in_parts(connection, _KNOWN, keys)}
 
 
-def move(connection: Connection, old: Sequence[int], new: int) -> None:
+def move_facts(connection: Connection, old: Sequence[int], new: int) -> None:
     """Merge all facts of the datasets `old` into those of `new`."""
     # First, while each has few rows: those of `new` may be very many.
     _rename_jobs(connection, old, new)

@@ -8,13 +8,13 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.stream.from_lake import LakeReplay
 from slis.stream.missing import note_missing
 from slis.stream.source import last_seq_of, open_spool
 
 
-def land_pruned(replay: LakeReplay, place: Place) -> None:
+def land_pruned(replay: LakeReplay, place: SharedPaths) -> None:
     """Land what the lake has of the events that the spool has deleted; log what is missing."""
     pruned = pruned_through(place.spool)
     needed = [one for one in replay.found if one.name.first_seq <= max(replay.at, pruned)]
@@ -26,7 +26,7 @@ def land_pruned(replay: LakeReplay, place: Place) -> None:
     _note_hole(replay, place, pruned)
 
 
-def _note_hole(replay: LakeReplay, place: Place, last_seq: int) -> None:
+def _note_hole(replay: LakeReplay, place: SharedPaths, last_seq: int) -> None:
     if last_seq > replay.at:
         note_missing(replay.writer, place, replay.found, replay.at + 1, last_seq)
 

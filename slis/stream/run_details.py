@@ -14,7 +14,7 @@ import msgspec
 from lineage.redaction import redact, redact_message
 from slis.stream.descriptions import stored_tags
 from slis.stream.facts.runs import RunTimes
-from slis.stream.reading.jobs import Jobs
+from slis.stream.reading.jobs import RunJobs
 from slis.stream.reading.reported import ReportedRun
 
 Pairs = Iterable[tuple[Any, Any]]
@@ -54,7 +54,7 @@ _CACHED_TEXTS = 4_096
 
 COLUMNS = (
     *("run_key", "run_id", "job_namespace", "job_name"),
-    *Jobs._fields,
+    *RunJobs._fields,
     *("nominal_start_at", "job_type", "processing_type", "integration", "engine"),
     *("engine_version", "adapter_version", "producer", "application_id", "error_message"),
     *("code_version", "code_url", "code_path", "code_tag", "code_branch"),

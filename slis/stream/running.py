@@ -7,7 +7,7 @@ import structlog
 
 from lineage.process.health import HEALTH
 from slis.stream.failures import reason
-from slis.stream.landing import Landing, SparkGoneError, WaitError
+from slis.stream.landing import BatchLanding, SparkGoneError, WaitError
 from slis.stream.stopping import STOPPING
 
 log = structlog.get_logger(__name__)
@@ -22,10 +22,10 @@ class PipelineStoppedError(Exception):
     """Error: the stream cannot go on by itself; the message says what, where and what to do."""
 
 
-class Running:
+class StreamThread:
     """Thread that lands batches until it is stopped, or cannot go on."""
 
-    def __init__(self, landing: Landing, poll_seconds: float) -> None:
+    def __init__(self, landing: BatchLanding, poll_seconds: float) -> None:
         """Land nothing yet.
 
         Args:

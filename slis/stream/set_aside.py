@@ -21,7 +21,7 @@ from slis.stream.batch import Beside, write_nothing
 from slis.stream.merge import (
     SpoolRange,
     Store,
-    advance,
+    advance_cursor,
     is_landed,
     record_batch,
     store_nothing,
@@ -120,4 +120,4 @@ def _record(
     failed = {"reason": SET_ASIDE, "detail": error, "is_history": is_history, "landed_at": at}
     connection.execute(tables.pipeline_error.insert(), {"spool_seq": event["seq"], **failed})
     record_batch(connection, spool_range, events=1, history=int(is_history), landed_at=at)
-    advance(connection, spool_range.last_seq)
+    advance_cursor(connection, spool_range.last_seq)

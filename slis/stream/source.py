@@ -35,7 +35,7 @@ _BODY = SPOOL_COLUMNS.names.index("body")
 _END = (1 << 63) - 1
 
 
-class Bounds(msgspec.Struct, frozen=True):
+class BatchLimits(msgspec.Struct, frozen=True):
     """Limits of one batch; a single event always fits.
 
     Attributes:
@@ -63,7 +63,7 @@ def last_seq_of(spool: sqlite3.Connection) -> int:
     return 0 if row is None else int(row[0])
 
 
-def last_seq_within(spool: sqlite3.Connection, after_seq: int, bounds: Bounds) -> int:
+def last_seq_within(spool: sqlite3.Connection, after_seq: int, bounds: BatchLimits) -> int:
     """Return the last `seq` of the next batch; `after_seq` itself where no event waits."""
     last_seq, size = after_seq, 0
     for seq, length in spool.execute(_SIZES, (after_seq, bounds.until, bounds.rows)):
@@ -74,7 +74,7 @@ def last_seq_within(spool: sqlite3.Connection, after_seq: int, bounds: Bounds) -
     return last_seq
 
 
-def read(path: Path, after_seq: int, bounds: Bounds) -> pa.Table:
+def read(path: Path, after_seq: int, bounds: BatchLimits) -> pa.Table:
     """Return the events of the next batch, in record batches of bounded size.
 
     Args:

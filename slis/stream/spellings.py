@@ -16,8 +16,8 @@ from lineage.policy import NO_FOLDS, Folding
 from lineage.process.clock import DAY_MICROS
 from lineage.process.files import folder_of
 from lineage.redaction import CREDENTIALS
-from slis.stream.arrow import clean
-from slis.stream.facts.spans import Seen
+from slis.stream.arrow import clean_text
+from slis.stream.facts.spans import SeenSpan
 
 _LOSSY = frozenset({CREDENTIALS, *(rule.id for rule in RULES if not rule.keeps_spelling)})
 _EPOCH_DAY = 719_163  # 1970-01-01 as Python counts days
@@ -81,10 +81,10 @@ class Spellings:
     def __init__(self, folding: Folding = NO_FOLDS) -> None:
         """Begin without spellings; `folding`: the policy's, in force for the batch."""
         self._folding = folding
-        self._seen: dict[Spelling, Seen] = {}
+        self._seen: dict[Spelling, SeenSpan] = {}
         self._datasets: set[Spelling] = set()
 
-    def note(self, namespace: str, name: str, seen: Seen, *, is_dataset: bool) -> Spelling:
+    def note(self, namespace: str, name: str, seen: SeenSpan, *, is_dataset: bool) -> Spelling:
         """Note a spelling; `is_dataset`: reported as one, not only named by a facet of another."""
         spelling = self.spelled(namespace, name)
         known = self._seen.get(spelling)
@@ -121,7 +121,7 @@ class Spellings:
             dataset = (spelling.dataset_namespace, spelling.dataset_name)
             is_lossy = not _LOSSY.isdisjoint(spelling.rules)
             spelled_as = (spelling.namespace, spelling.name)
-            shown = dataset if is_lossy else (clean(spelled_as[0]), clean(spelled_as[1]))
+            shown = dataset if is_lossy else (clean_text(spelled_as[0]), clean_text(spelled_as[1]))
             for rule in spelling.rules:
                 if rule == FOLD:
                     before = fold(*spelled_as)

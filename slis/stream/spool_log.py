@@ -15,16 +15,16 @@ from sqlalchemy import Connection, Engine
 from lineage.lake.storage import Lake
 from lineage.process.clock import Clock
 from slis.evaluation.backlog import backlog_since, is_ready
-from slis.lake.names import Name
-from slis.settings import Place
+from slis.lake.names import FolderName
+from slis.settings import SharedPaths
 from slis.stream.batch import Batches
 from slis.stream.event_log import range_of
 from slis.stream.feeding_log import SPOOL, find_other_log, note_log
 from slis.stream.from_lake import LakeReplay
 from slis.stream.gaps import copy_gaps
-from slis.stream.merge import Landed, cursor
+from slis.stream.merge import MergeResult, cursor
 from slis.stream.restore import land_pruned
-from slis.stream.source import Bounds, last_seq_of, open_spool, read
+from slis.stream.source import BatchLimits, last_seq_of, open_spool, read
 
 
 class SpoolPortion(msgspec.Struct, frozen=True):
@@ -56,7 +56,7 @@ class SpoolPortion(msgspec.Struct, frozen=True):
         """Return the events as `source.SPOOL_COLUMNS`."""
         return self.events
 
-    def land(self, batches: Batches, spark: SparkSession | None) -> Landed:  # noqa: ARG002 - as `Portion`
+    def land(self, batches: Batches, spark: SparkSession | None) -> MergeResult:  # noqa: ARG002 - as `Portion`
         """Land the events."""
         return batches.land(self.events, range_of(self), self.store)
 
@@ -67,14 +67,14 @@ class SpoolPortion(msgspec.Struct, frozen=True):
     def store(self, connection: Connection) -> None:
         """Write nothing: the cursor, which every batch advances, is the position."""
 
-    def write_beside(self, lake: Lake, name: Name) -> None:
+    def write_beside(self, lake: Lake, name: FolderName) -> None:
         """Write nothing: the numbers of the folder are those of the spool."""
 
 
 class SpoolLog:
     """Spool of one collector."""
 
-    def __init__(self, place: Place, replaces: str = "") -> None:
+    def __init__(self, place: SharedPaths, replaces: str = "") -> None:
         """Read nothing yet.
 
         Args:
@@ -125,11 +125,13 @@ class SpoolLog:
         """Note that a spool feeds the catalog."""
         note_log(engine, SPOOL)
 
-    def catch_up(self, batches: Batches, place: Place, rows: int, now: datetime) -> None:
+    def catch_up(self, batches: Batches, place: SharedPaths, rows: int, now: datetime) -> None:
         """Land from the lake what the catalog lacks and the log has deleted."""
         land_pruned(LakeReplay(place, batches, rows, now), place)
 
-    def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> SpoolPortion | None:
+    def read_next(
+        self, engine: Engine, bounds: Callable[[int], BatchLimits]
+    ) -> SpoolPortion | None:
         """Return what the next batch takes; None where nothing waits."""
         with engine.connect() as connection:
             at = cursor(connection)

@@ -6,7 +6,7 @@ from slis.stream.cleared import without_secrets
 from slis.stream.facet_rows import FacetRows
 from slis.stream.facts import Facts
 from slis.stream.facts.facts import EventRow
-from slis.stream.facts.run_io import Checkpoint, RunIo
+from slis.stream.facts.run_io import Checkpoint, RunIoRow
 from slis.stream.merge import Rows
 from slis.stream.sql_texts import stage_sql_texts
 
@@ -29,7 +29,7 @@ def staged_rows(facts: Facts, folds: Folding = NO_FOLDS, *, are_history: bool = 
     rows: Rows = {
         "s_event": (EventRow._fields, events),
         "s_run": (run_details.COLUMNS, [run_details.run_row(*run) for run in facts.runs]),
-        "s_run_io": (RunIo._fields, facts.run_io),
+        "s_run_io": (RunIoRow._fields, facts.run_io),
         "s_checkpoint": (Checkpoint._fields, facts.checkpoints),
     }
     return without_secrets({**rows, **unfolded.rows(), **stage_sql_texts(facts.sql_texts)})

@@ -13,7 +13,7 @@ import structlog
 from sqlalchemy import Engine
 
 from lineage.catalog.engine import open_catalog
-from lineage.catalog.reader import Reader, read_connection
+from lineage.catalog.reader import CatalogReader, read_connection
 from lineage.catalog.tables import metadata
 from lineage.policy import NO_FOLDS, Folding
 from lineage.process.clock import Clock
@@ -77,7 +77,7 @@ class TransientCatalog:
             self._land(_as_from_log(pa.Table.from_batches(waiting)))
 
     @contextmanager
-    def read(self) -> Iterator[Reader]:
+    def read(self) -> Iterator[CatalogReader]:
         """Yield a reader of all events that were added."""
         self.flush()
         connection = self.engine.raw_connection()

@@ -16,7 +16,13 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, case, or_, text
 
 from lineage.catalog import tables
 from lineage.catalog.new_rows import insert_or_fold
-from lineage.catalog.queries import IS_STREAM_HOUR, hour_of, is_in_bucket, leaf_job, write_bucket
+from lineage.catalog.queries import (
+    IS_STREAM_HOUR,
+    is_in_bucket,
+    leaf_job,
+    sql_hour_of,
+    write_bucket,
+)
 from lineage.catalog.upsert import (
     Fold,
     at_the_later,
@@ -146,7 +152,7 @@ _REVOKED = f"""
         FROM t_known c JOIN t_touched t ON t.run_key = c.run_key AND t.direction = 'write'
             AND c.completed_at IS NOT NULL
         WHERE t.is_schema_change = 1
-            OR {hour_of("c.completed_at")} < {hour_of("t.completed_at")}
+            OR {sql_hour_of("c.completed_at")} < {sql_hour_of("t.completed_at")}
     ) AS v JOIN dataset_write w ON w.dataset_key = v.dataset_key
         AND w.root_run_id = v.root_run_id AND w.bucket = v.bucket
 """  # noqa: S608 - our own columns

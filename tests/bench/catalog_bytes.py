@@ -15,7 +15,7 @@ from sqlalchemy import Engine, text
 from lab.bench.pipeline import open_landing
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.process.clock import system_clock
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.spool_events import events, fill_spool
 from tests.suite.postgres_server import running_postgres
 
@@ -34,7 +34,7 @@ _LEAST_BYTES = 1.0
 def main(count: int) -> None:
     """Land the events, and print the bytes of each table."""
     with tempfile.TemporaryDirectory() as name, running_postgres() as server:
-        place = Place(data_dir=Path(name), catalog_url=server.url)
+        place = SharedPaths(data_dir=Path(name), catalog_url=server.url)
         engine = open_catalog(server.url)
         migrate(engine)
         start = system_clock() - count * _APART

@@ -21,7 +21,7 @@ from lineage.catalog.retention import RANGES
 from lineage.catalog.tables import dataset_write, event
 from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import from_micros, system_clock, to_micros
-from slis.settings import Settings
+from slis.settings import PipelineSettings
 from tests.bench.partition_merges import WRITES, catalog, run
 
 _DAY = timedelta(days=1)
@@ -82,7 +82,7 @@ def report(name: str, waits: list[float]) -> None:
 
 
 def _clear(engine: Engine, table: str, now: datetime) -> None:
-    delete_old_rows(engine, table, now, Settings().days, exclusive_transaction)
+    delete_old_rows(engine, table, now, PipelineSettings().days, exclusive_transaction)
 
 
 def batches(engine: Engine, work: Callable[[], None]) -> list[float]:

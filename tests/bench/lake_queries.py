@@ -34,7 +34,7 @@ from slis.lake.batches import with_times, write_raw
 from slis.lake.names import BATCH
 from slis.lake.writer import LakeWriter
 from slis.spool_events import events
-from slis.stream.merge import advance
+from slis.stream.merge import advance_cursor
 from slis.stream.source import SPOOL_COLUMNS
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def lay_day(folder: Path, count: int) -> None:
             folders = write_raw(with_times(table, times), writer.lake, name)
             with exclusive_transaction(engine) as connection:
                 writer.commit(connection, folders)
-                advance(connection, first + len(chunk))
+                advance_cursor(connection, first + len(chunk))
     while compaction.compact(writer, to_micros(_DAY)):
         pass
     engine.dispose()

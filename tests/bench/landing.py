@@ -19,8 +19,8 @@ from slis.spark.session import open_session
 from slis.spark.session_settings import is_submitted
 from slis.stream.event_log import EventLog
 from slis.stream.kafka.log import TopicLog
-from slis.stream.landing import Landing
-from slis.stream.source import Bounds
+from slis.stream.landing import BatchLanding
+from slis.stream.source import BatchLimits
 from slis.stream.spool_log import SpoolLog
 
 
@@ -29,21 +29,21 @@ def main() -> None:
     begin_role()
     place, chosen = settings.read_place(), settings.read()
     spark = open_session(warehouse=place.data_dir / "warehouse") if is_submitted() else None
-    landing = Landing(
+    landing = BatchLanding(
         open_catalog(place.catalog),
         place,
-        bounds=Bounds(chosen.max_rows, chosen.max_bytes),
+        bounds=BatchLimits(chosen.max_rows, chosen.max_bytes),
         clock=system_clock,
         source=_source(place, chosen),
         spark=partial(_given, spark),
     )
-    jvm_memory.settle()
+    jvm_memory.freeze_objects()
     while True:
         if not landing.step():
             time.sleep(chosen.poll_seconds)
 
 
-def _source(place: settings.Place, chosen: settings.Settings) -> EventLog:
+def _source(place: settings.SharedPaths, chosen: settings.PipelineSettings) -> EventLog:
     topic = read_log()
     if topic is None:
         return SpoolLog(place)

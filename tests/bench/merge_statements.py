@@ -20,9 +20,9 @@ from lab.bench.catalogs import CatalogMeter
 from lab.bench.pipeline import open_landing
 from lineage.process.clock import system_clock
 from lineage.process.logs import log_to_stderr
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.spool_events import events, fill_spool
-from slis.stream.merge import Landed
+from slis.stream.merge import MergeResult
 from tests.bench.partition_merges import catalog
 
 _APART = timedelta(milliseconds=1)
@@ -58,12 +58,12 @@ def main(count: int = 150_000, *conditions: str) -> None:
         with engine.begin() as connection:
             for condition in conditions:
                 connection.exec_driver_sql(condition)
-        place = Place(data_dir=Path(name), catalog_url=str(engine.url))
+        place = SharedPaths(data_dir=Path(name), catalog_url=str(engine.url))
         start = system_clock() - count * _APART
         fill_spool(place.spool, events(count, seed=1, start=start, apart=_APART))
         meter, server, landed = StatementMeter(engine), CatalogMeter(engine), 0
 
-        def note(result: Landed) -> None:
+        def note(result: MergeResult) -> None:
             nonlocal landed
             before, landed = landed, landed + result.events
             if before < count / 2 <= landed:

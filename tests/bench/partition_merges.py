@@ -21,9 +21,9 @@ from lab.bench.catalogs import CatalogMeter
 from lab.bench.pipeline import open_landing
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.process.clock import system_clock, to_micros
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.spool_events import events, fill_spool
-from slis.stream.merge import Landed
+from slis.stream.merge import MergeResult
 from tests.lineage.catalog.partitioned import partition_names
 from tests.suite.postgres_server import running_postgres
 
@@ -121,10 +121,10 @@ def _explain(engine: Engine, query: str) -> str:
     return ", ".join(line.strip() for line in plan if "Time:" in line)
 
 
-def _land(engine: Engine, now: datetime, count: int) -> list[Landed]:
-    landed: list[Landed] = []
+def _land(engine: Engine, now: datetime, count: int) -> list[MergeResult]:
+    landed: list[MergeResult] = []
     with tempfile.TemporaryDirectory() as name:
-        place = Place(data_dir=Path(name), catalog_url=str(engine.url))
+        place = SharedPaths(data_dir=Path(name), catalog_url=str(engine.url))
         fill_spool(place.spool, events(count, seed=1, start=now - count * _APART, apart=_APART))
         open_landing(engine, place, landed.append).work_off()
     return landed

@@ -24,11 +24,11 @@ from lineage.catalog.deleting import delete_where
 from lineage.catalog.engine import exclusive_transaction
 from lineage.process.clock import system_clock
 from lineage.process.logs import log_to_stderr
-from slis.settings import Place, Settings
+from slis.settings import PipelineSettings, SharedPaths
 from slis.spool_events import events, fill_spool
 from slis.stream import batch_runs
-from slis.stream.landing import Landing
-from slis.stream.source import Bounds
+from slis.stream.landing import BatchLanding
+from slis.stream.source import BatchLimits
 from tests.bench.merge_statements import StatementMeter
 from tests.bench.partition_merges import catalog
 
@@ -144,12 +144,14 @@ def _fill(engine: Engine, stored: int, *, is_split: bool) -> None:
 
 def _land(engine: Engine, count: int, batch: int) -> None:
     with tempfile.TemporaryDirectory() as name:
-        place = Place(data_dir=Path(name), catalog_url=str(engine.url))
+        place = SharedPaths(data_dir=Path(name), catalog_url=str(engine.url))
         start = system_clock() - count * _APART
         fill_spool(place.spool, events(count, seed=1, start=start, apart=_APART))
-        bounds = Bounds(batch or Settings().max_rows, Settings().max_bytes)
+        bounds = BatchLimits(batch or PipelineSettings().max_rows, PipelineSettings().max_bytes)
         meter, server = StatementMeter(engine), CatalogMeter(engine)
-        Landing(engine, place, bounds=bounds, clock=system_clock, landed=lambda _: None).work_off()
+        BatchLanding(
+            engine, place, bounds=bounds, clock=system_clock, landed=lambda _: None
+        ).work_off()
     for statement, spent in meter.spent.most_common(_SHOWN):
         print(f"{spent / count / 1e3:7.2f} {statement}")  # noqa: T201 - its output
     print(  # noqa: T201 - its output

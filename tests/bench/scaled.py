@@ -33,7 +33,7 @@ from lineage.event_log.settings import KafkaLog
 from lineage.process.clock import system_clock, to_micros
 from lineage.process.logs import log_to_stderr
 from service.cli.terminal import console
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.spool_events import events, fill_spool
 from tests.bench import landing
 from tests.bench.slices import Cost, Measured, Meter, mark_slices
@@ -121,7 +121,7 @@ def _embedded(name: str, folder: Path, url: str | None, count: int, slices: int)
         return _watched(name, engine, process, (), _ends(count, slices))
 
 
-def _variables(place: Place) -> dict[str, str]:
+def _variables(place: SharedPaths) -> dict[str, str]:
     found = {"LINEWARD_DATA_DIR": str(place.data_dir)}
     return found | ({"LINEWARD_CATALOG_URL": place.catalog_url} if place.catalog_url else {})
 

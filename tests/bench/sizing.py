@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from lab.bench.pipeline import Size
+from lab.bench.pipeline import BacklogCost
 
 EVENTS_A_DAY: Final = (10**6, 10**7, 10**8, 10**9)
 PEAK: Final = 5  # times the mean
@@ -41,7 +41,7 @@ class Need(msgspec.Struct, frozen=True):
     wal_mb_per_second: float
 
 
-def needs(cost: Size, write_days: int = 180) -> Iterator[Need]:
+def needs(cost: BacklogCost, write_days: int = 180) -> Iterator[Need]:
     """Yield the needs of each rate, by the cost of an event on PostgreSQL."""
     for events in EVENTS_A_DAY:
         rate = events / _DAY_SECONDS

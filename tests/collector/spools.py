@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from collector.events import Event
+from collector.events import ValidEvent
 from collector.settings import Limits
-from collector.writes import Write
+from collector.writes import WriteRequest
 from tests.service.waiting import until
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -48,8 +48,8 @@ class Outcomes:
 
 
 def events(spool, *bodies: bytes):
-    rows = tuple(spool.event_row(Event("run", body, 0), "http") for body in bodies)
-    return Write(rows, (), None)
+    rows = tuple(spool.event_row(ValidEvent("run", body, 0), "http") for body in bodies)
+    return WriteRequest(rows, (), None)
 
 
 def rows_of(tmp_path, sql):

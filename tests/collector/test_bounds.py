@@ -16,7 +16,7 @@ import pytest
 from collector import batch
 from collector.errors import BusyError, ClientGoneError
 from collector.in_flight import InFlight
-from collector.parser import Parser
+from collector.parser import EventParser
 from collector.settings import Limits
 from tests.collector.bodies import body, new_body, run_event, with_facet
 from tests.collector.running import Collector
@@ -197,7 +197,7 @@ def test_the_work_on_a_batch_ends_with_its_client():
     """Stop soon after the client has gone, and store no event."""
     parsed = []
 
-    class Counting(Parser):
+    class Counting(EventParser):
         async def parse(self, raw):
             parsed.append(raw)
             return await super().parse(raw)
@@ -216,7 +216,7 @@ def test_a_batch_of_a_connected_client_is_judged_to_its_end():
     """Judge all events, unlike in the test before."""
 
     async def scenario():
-        return await _judge(Parser(Limits()), body([run_event()] * 5_000), _Sender())
+        return await _judge(EventParser(Limits()), body([run_event()] * 5_000), _Sender())
 
     assert len(asyncio.run(scenario()).taken) == 5_000
 

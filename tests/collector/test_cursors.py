@@ -2,14 +2,14 @@ import pytest
 from sqlalchemy import insert
 
 from collector.cursors import read_cursors
-from collector.settings import Place
+from collector.settings import CollectorPlace
 from lineage.catalog.tables import reader_cursor
 
 MARQUEZ = {"marquez_url": "http://127.0.0.1:5000"}
 
 
 def _place(catalog, settings):
-    return Place(catalog_url=catalog.url.render_as_string(hide_password=False), **settings)
+    return CollectorPlace(catalog_url=catalog.url.render_as_string(hide_password=False), **settings)
 
 
 def _write(catalog, **cursors: int):
@@ -38,4 +38,4 @@ def test_a_forwarder_that_has_not_begun_holds_all_events(catalog):
 def test_a_catalog_without_a_reader_has_no_cursors(catalog, tmp_path):
     """Return None also for a missing catalog, so that nothing is pruned by guess."""
     assert read_cursors(_place(catalog, {})) is None
-    assert read_cursors(Place(data_dir=tmp_path / "none")) is None
+    assert read_cursors(CollectorPlace(data_dir=tmp_path / "none")) is None

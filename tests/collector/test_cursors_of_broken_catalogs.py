@@ -6,7 +6,7 @@ import pytest
 
 from collector.high_water import NOT_READ
 from collector.prune import read_or_nothing
-from collector.settings import Place
+from collector.settings import CollectorPlace
 
 
 def _rubbish(path):
@@ -30,7 +30,7 @@ def _folder(path):
 def test_a_catalog_that_cannot_be_read_ends_no_thread(tmp_path, embedded, damage):
     """Let the thread that prunes ask again, and keep every event of the spool."""
     embedded.dispose()
-    place = Place(data_dir=tmp_path)
+    place = CollectorPlace(data_dir=tmp_path)
     assert read_or_nothing(place) == NOT_READ
     damage(tmp_path / "catalog.db")
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collector.errors import InvalidEventError
-from collector.events import Event, parse
+from collector.events import ValidEvent, parse
 from collector.settings import Limits
 from tests.collector.bodies import body, dataset_event, job_event, run_event, with_facet
 
@@ -16,7 +16,7 @@ FINE = {"namespace": "a", "name": "b"}
 ODD = ['"\\u0000"', '"\\ud83d\\ude00"', '"\u202e"', "9" * 4_300, "1e308", "{}", "null", '"NaN"']
 
 
-def _parse_or_error(raw: bytes) -> Event | InvalidEventError:
+def _parse_or_error(raw: bytes) -> ValidEvent | InvalidEventError:
     try:
         return parse(raw, LIMITS)
     except InvalidEventError as rejection:
@@ -53,7 +53,7 @@ def test_an_event_of_each_kind_is_accepted_unchanged(event, kind):
     """Keep the raw body, and accept unknown fields."""
     raw = body(event)
 
-    assert parse(raw, LIMITS) == Event(kind, raw, 0)
+    assert parse(raw, LIMITS) == ValidEvent(kind, raw, 0)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_unusual_but_valid_facets_are_accepted(value):
     """Leave facets to the pipeline, as a rejected event is lost to every reader."""
     raw = with_facet(value)
 
-    assert parse(raw, LIMITS) == Event("run", raw, 0)
+    assert parse(raw, LIMITS) == ValidEvent("run", raw, 0)
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
@@ -243,7 +243,7 @@ def test_any_name_is_accepted_or_rejected_and_reads_back_equal(name, escaped):
     raw = json.dumps(event, ensure_ascii=escaped).encode("utf-8", "surrogatepass")
     judged = _parse_or_error(raw)
 
-    if isinstance(judged, Event):
+    if isinstance(judged, ValidEvent):
         assert json.loads(judged.body)["job"]["name"] == name
         assert judged.duplicate_keys == 0
         return
@@ -265,8 +265,8 @@ def test_any_json_as_a_facet_is_accepted_or_rejected(facet):
     raw = body(run_event(run={"runId": run_event()["run"]["runId"], "facets": {"x": facet}}))
     judged = _parse_or_error(raw)
 
-    if isinstance(judged, Event):
-        assert judged == Event("run", raw, 0)
+    if isinstance(judged, ValidEvent):
+        assert judged == ValidEvent("run", raw, 0)
     else:
         assert judged.path is not None
 
@@ -277,4 +277,4 @@ def test_any_bytes_are_an_event_or_rejected(noise, at):
     raw = body(run_event())
     judged = _parse_or_error(raw[:at] + noise + raw[at:])
 
-    assert isinstance(judged, Event) or judged.path is not None
+    assert isinstance(judged, ValidEvent) or judged.path is not None

@@ -12,14 +12,14 @@ from urllib.request import urlopen
 import pytest
 
 from collector.cursors import read_cursors
-from collector.settings import Place, read
+from collector.settings import CollectorPlace, read
 from collector.shipper import __main__ as roles
 from collector.shipper import metrics
 from collector.shipper import shipper as shippers
 from collector.shipper import window as windows
-from collector.shipper.__main__ import Role
+from collector.shipper.__main__ import ShipperRole
 from collector.shipper.keys import key_of
-from collector.shipper.position import Position, read_position
+from collector.shipper.position import ShippedPosition, read_position
 from collector.shipper.producing import NotShippedError, ProducerFailedError
 from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
@@ -106,7 +106,7 @@ def test_the_position_moves_only_behind_what_kafka_acknowledged(shipper, topic, 
     topic.dies_after = None
     ship(one)
 
-    assert at_failure == Position(seq=4)
+    assert at_failure == ShippedPosition(seq=4)
     assert set(bodies(topic)) == {event(number) for number in range(EVENTS)}
     assert len(bodies(topic)) == EVENTS + 2  # which the pipeline drops: they are of one window
     assert {one.window for one in topic.records() if one.seq in {5, 6}} == {"4-0"}
@@ -122,7 +122,9 @@ def test_a_killed_shipper_continues_at_its_position(shipper, topic):
 
 def test_the_spool_keeps_events_that_were_not_shipped(shipper, tmp_path):
     """Ask the file, not a catalog, for which a collector would need a password."""
-    place = Place(data_dir=tmp_path, log="kafka://a:9092/t", catalog_url="postgresql://nobody")
+    place = CollectorPlace(
+        data_dir=tmp_path, log="kafka://a:9092/t", catalog_url="postgresql://nobody"
+    )
     before = read_cursors(place)
     shipper().step()
 
@@ -201,7 +203,7 @@ def test_an_event_in_a_file_outlives_a_power_cut(shipper, topic, tmp_path, monke
 def test_a_client_that_failed_for_good_ends_the_role(shipper, topic, tmp_path):
     """Start again: the client fails at each record from then on."""
     topic.is_fatal = True
-    role = Role(shipper())
+    role = ShipperRole(shipper())
 
     with pytest.raises(ProducerFailedError):
         role.run(threading.Event())
@@ -349,7 +351,7 @@ def test_a_stopped_shipper_ships_the_rest_and_a_goodbye(shipper, topic):
     """Send it once heartbeats have ended, as an event behind it would wait unseen."""
     stopping = threading.Event()
     stopping.set()
-    Role(shipper()).run(stopping)
+    ShipperRole(shipper()).run(stopping)
 
     assert bodies(topic) == sorted(event(number) for number in range(EVENTS))
     assert [one.kind for one in topic.records()].count("goodbye") == 1
@@ -363,7 +365,7 @@ def test_a_shipper_stopped_beside_a_running_collector_sends_no_goodbye(
     spool.execute("UPDATE heartbeat SET beat_at = ?", (to_micros(at(12)) - SECOND,))
     stopping = threading.Event()
     stopping.set()
-    Role(shipper()).run(stopping)
+    ShipperRole(shipper()).run(stopping)
 
     assert len(bodies(topic)) == EVENTS
     assert "goodbye" not in [one.kind for one in topic.records()]

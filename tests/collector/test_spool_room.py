@@ -6,11 +6,11 @@ from contextlib import closing
 
 import pytest
 
-from collector.events import Event
+from collector.events import ValidEvent
 from collector.settings import Limits
 from collector.spool import Spool
 from collector.spool_file import SCHEMA
-from collector.writes import Rejected, Write
+from collector.writes import Rejected, WriteRequest
 from lineage.process import disk
 from lineage.process.clock import to_micros
 from tests.collector.spools import OLD, events, rows_of, wait_for_groups
@@ -176,7 +176,7 @@ def test_rejected_bodies_are_bounded_in_size_and_number(tmp_path, started, clock
     spool = started(Limits(max_rejected_rows=3, max_rejected_bytes=4))
     for number in range(5):
         rejected = Rejected("not_json", "$.a", "why", f"body {number}".encode(), 6)
-        spool.submit(Write((), (spool.rejected_row(rejected),), None))
+        spool.submit(WriteRequest((), (spool.rejected_row(rejected),), None))
 
     rows = "SELECT received_at, reason, path, detail, body, body_bytes FROM rejected"
     kept = (to_micros(clock()), "not_json", "$.a", "why", b"body", 6)
@@ -193,7 +193,7 @@ def test_an_older_spool_gets_the_origin_of_its_rejections(tmp_path, started):
 
     spool = started()
     rejected = Rejected("depth", None, "", b"", 0, "history")
-    spool.submit(Write((), (spool.rejected_row(rejected),), None))
+    spool.submit(WriteRequest((), (spool.rejected_row(rejected),), None))
 
     rows = "SELECT origin FROM rejected ORDER BY id"
     until(lambda: rows_of(tmp_path, rows) == [("http",), ("history",)])
@@ -202,8 +202,8 @@ def test_an_older_spool_gets_the_origin_of_its_rejections(tmp_path, started):
 def _full_of(spool, outcomes, origin="http"):
     """Store events of 30 kB until the spool is nearly full, and return their number."""
     for number in range(200):
-        row = spool.event_row(Event("run", number.to_bytes(2, "big") * 15_000, 0), origin)
-        spool.submit(Write((row,), (), None))
+        row = spool.event_row(ValidEvent("run", number.to_bytes(2, "big") * 15_000, 0), origin)
+        spool.submit(WriteRequest((row,), (), None))
         wait_for_groups(outcomes, number + 1)
         if outcomes.errors:
             return number

@@ -7,7 +7,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from lineage.event_log.records import read_record
 from slis.stream.kafka.client import LogReadError, TopicState
-from slis.stream.kafka.plan import Plan
+from slis.stream.kafka.plan import BatchPlan
 from slis.stream.kafka.taken import RangeReader
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Topic:
         bounds = {number: (self.first[number], len(records)) for number, records in listed}
         return TopicState(self.topic_id, bounds)
 
-    def read_plan(self, plan: Plan) -> list[RangeReader]:
+    def read_plan(self, plan: BatchPlan) -> list[RangeReader]:
         """Read all ranges."""
         readers = []
         for one in plan.ranges:

@@ -15,11 +15,11 @@ from lineage.lake.reading import read_events
 from lineage.lake.storage import Lake
 from lineage.process.clock import system_clock
 from slis.lake.writer import LakeWriter
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.stream.kafka.client import Offsets
 from slis.stream.kafka.log import TopicLog
-from slis.stream.landing import Landing
-from slis.stream.source import Bounds
+from slis.stream.landing import BatchLanding
+from slis.stream.source import BatchLimits
 from tests.slis.lake.lakes import visible
 
 # Facts of events. Other tables depend on evaluations, or on how events were cut into batches.
@@ -80,13 +80,13 @@ def landed(engine: Engine) -> tuple[int, int]:
 
 
 def land_topic(
-    engine: Engine, variables: dict[str, str], place: Place, most_rows: int = 25_000
+    engine: Engine, variables: dict[str, str], place: SharedPaths, most_rows: int = 25_000
 ) -> None:
     """Land all events that the topic has and the catalog lacks, in this process."""
     most = 128 << 20
     source = TopicLog(read_log(variables), system_clock, most_bytes=most)
-    given = {"bounds": Bounds(most_rows, most), "clock": system_clock, "source": source}
-    Landing(engine, place, **given).work_off()
+    given = {"bounds": BatchLimits(most_rows, most), "clock": system_clock, "source": source}
+    BatchLanding(engine, place, **given).work_off()
 
 
 def read_topic(log: KafkaLog) -> list[bytes]:

@@ -3,25 +3,25 @@
 import time
 
 from collector import worker
-from collector.events import Event
-from collector.landing import Landing
+from collector.events import ValidEvent
+from collector.landing import SpoolLanding
 from collector.spool import Spool
-from collector.writes import Write
+from collector.writes import WriteRequest
 
 _commit = Spool._commit  # noqa: SLF001 - the mutant stands between the queue and the commit
 
 
-async def _land(self: Landing, events: list[Event], origin: str, **_more: object) -> None:
+async def _land(self: SpoolLanding, events: list[ValidEvent], origin: str, **_more: object) -> None:
     spool = self._ready()
-    spool.submit(Write(tuple(spool.event_row(event, origin) for event in events), (), None))
+    spool.submit(WriteRequest(tuple(spool.event_row(event, origin) for event in events), (), None))
 
 
-def _slow_commit(self: Spool, group: list[Write]) -> None:
+def _slow_commit(self: Spool, group: list[WriteRequest]) -> None:
     time.sleep(0.05)  # as a slow disk: what is answered meanwhile is not stored yet
     _commit(self, group)
 
 
 if __name__ == "__main__":
-    Landing.land = _land  # type: ignore[method-assign]
+    SpoolLanding.land = _land  # type: ignore[method-assign]
     Spool._commit = _slow_commit  # type: ignore[method-assign]  # noqa: SLF001
     worker.main()

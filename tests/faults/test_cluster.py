@@ -11,7 +11,7 @@ import pytest
 from lineage.catalog.engine import open_catalog
 from lineage.lake.settings import read_settings
 from lineage.lake.storage import open_lake
-from slis.settings import Place
+from slis.settings import SharedPaths
 from tests.faults.chance import draw
 from tests.faults.cluster import Cluster
 from tests.faults.comparing import contents, different, land_topic, landed, most_files, read_lake
@@ -79,7 +79,7 @@ def test_events_through_kills_land_as_in_an_undisturbed_run(
         _disturb(scaled, sender, engine, part, chance.uniform(0, _WITHIN_SECONDS))
 
     alone = databases.take()
-    land_topic(alone, variables, Place(data_dir=tmp_path / "data"))
+    land_topic(alone, variables, SharedPaths(data_dir=tmp_path / "data"))
     facts = contents(alone)
     assert different(contents(engine), facts) == {}
     lake = open_lake(tmp_path, read_settings(variables))

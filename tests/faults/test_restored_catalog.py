@@ -13,7 +13,7 @@ from lineage.lake.settings import read_settings
 from lineage.process.clock import system_clock, to_micros
 from slis.lake.compaction import compact
 from slis.lake.writer import LakeWriter
-from slis.settings import Place
+from slis.settings import SharedPaths
 from tests.faults.comparing import contents, different, land_topic, landed, read_lake
 from tests.faults.conftest import TOPIC
 from tests.faults.pods import Sender
@@ -69,7 +69,7 @@ def catalogs(postgres, tmp_path):
 @pytest.fixture
 def place(variables, tmp_path):
     """Return the place where the pipeline works."""
-    return Place(data_dir=tmp_path / "data", lake_settings=read_settings(variables))
+    return SharedPaths(data_dir=tmp_path / "data", lake_settings=read_settings(variables))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from service.ingest.spark.kubernetes_conf import Cluster, cluster_settings, with_jar
-from service.ingest.spark.spark_conf import Place, lossless_settings
+from service.ingest.spark.spark_conf import Destinations, lossless_settings
 from tests.helm import generate
 from tests.helm.charts import (
     NAMESPACE,
@@ -171,7 +171,7 @@ def _read_spark_settings(name: str, *options: str) -> dict[str, str]:
     return dict(line.split(" ", 1) for line in text.splitlines())
 
 
-_PLACE = Place(
+_PLACE = Destinations(
     url="http://lineward-collector.data.svc:8700",
     folder=generate.EVENT_FOLDER,
     name="events",

@@ -22,12 +22,12 @@ _STRUCTS: dict[str, Any] = {
     "": service_settings.Settings,
     "DELIVERY_": DeliverySettings,
     "ALERTS_": Variables,
-    "PIPELINE_": pipeline_settings.Settings,
+    "PIPELINE_": pipeline_settings.PipelineSettings,
     "COLLECTOR_": Limits,
     "KUBERNETES_": KubernetesSettings,
     "LAKE_": LakeSettings,
     "LOG_": LogSettings,
-    "KAFKA_": kafka_settings.Settings,
+    "KAFKA_": kafka_settings.KafkaSettings,
     "MARQUEZ_": MarquezSettings,
 }
 

@@ -22,12 +22,12 @@ from lineage.process.clock import to_micros
 from slis.evaluation import evaluation, turns
 from slis.evaluation.backlog import backlog_since, is_ready, next_deadline
 from slis.evaluation.warmup import warm_up
-from slis.periodic import Evaluations, Task
+from slis.periodic import Evaluations, PeriodicTask
 from slis.pipeline import Pipeline, give_up_evaluation
-from slis.settings import Place, Settings
+from slis.settings import PipelineSettings, SharedPaths
 from slis.spark.session import EVALUATION_POOL, POOL
 from slis.spool_events import SPOOL_TABLE
-from slis.stream.merge import advance
+from slis.stream.merge import advance_cursor
 from slis.stream.running import PipelineStoppedError
 from tests.service.waiting import until
 from tests.slis.stream.spools import rows, run_event, spool
@@ -43,7 +43,7 @@ def place(tmp_path):
             "VALUES (?, ?, 'http', 'run', '')",
             [(b"1", 0), (b"2", 60_000_000)],
         )
-    return Place(data_dir=tmp_path)
+    return SharedPaths(data_dir=tmp_path)
 
 
 @pytest.fixture
@@ -55,9 +55,9 @@ def engine(embedded):
 def test_a_spool_younger_than_the_catalog_stops_the_pipeline(place, engine, at):
     """Stop: new events would get numbers below the cursor, and would never be read."""
     with write_transaction(engine) as connection:
-        advance(connection, 3)
+        advance_cursor(connection, 3)
 
-    pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
+    pipeline = Pipeline(engine, place, PipelineSettings(), lambda: at(12))
 
     with pytest.raises(PipelineStoppedError, match=r"up to 3, but .* given out 2 only"):
         pipeline._adopt_log()  # noqa: SLF001 - the whole run starts Spark
@@ -78,7 +78,7 @@ def test_the_backlog_begins_with_the_oldest_event_that_has_not_landed(place, eng
     found = [backlog_since(place.spool, engine)]
     for seq in (1, 2):
         with write_transaction(engine) as connection:
-            advance(connection, seq)
+            advance_cursor(connection, seq)
         found.append(backlog_since(place.spool, engine))
 
     assert [since and to_micros(since) for since in found] == [0, 60_000_000, None]
@@ -144,7 +144,7 @@ def test_the_first_evaluation_delays_no_later_one(at):
 def test_the_first_evaluation_waits_for_the_first_batch(place, engine, at):
     """Wait for a limited time, and not for an old backlog: it would take a core from the batch."""
     seconds = [0.0]
-    given = (engine, place, Settings(), lambda: at(12))
+    given = (engine, place, PipelineSettings(), lambda: at(12))
     pipeline = Pipeline(*given, monotonic=lambda: seconds[0])
 
     def due(waiting, now):
@@ -169,7 +169,7 @@ def test_a_turn_interrupted_by_the_end_is_no_failure(at):
         ended.wait(10)
         raise RuntimeError("cancelled")
 
-    task = Task("evaluation", 0.01, work, lambda: at(12))
+    task = PeriodicTask("evaluation", 0.01, work, lambda: at(12))
     with capture_logs() as logs:
         task.start()
         assert begun.wait(10)
@@ -192,7 +192,7 @@ def test_a_first_turn_that_fails_is_the_only_one_of_its_kind(at):
         turns.append("first")
         raise OSError("no space for a rehearsal")
 
-    task = Task("evaluation", 0.01, work, lambda: at(12), first=first)
+    task = PeriodicTask("evaluation", 0.01, work, lambda: at(12), first=first)
     with capture_logs() as logs:
         task.start()
         task.join(10)
@@ -256,7 +256,7 @@ def test_the_stream_uses_the_current_policy(place, engine, at):
     file.write_text("{}")
     place = replace(place, policy=file)
     policy = PolicyFile(file, settle_seconds=0)
-    pipeline = Pipeline(engine, place, Settings(), lambda: at(12), policy)
+    pipeline = Pipeline(engine, place, PipelineSettings(), lambda: at(12), policy)
     asked = pipeline._landing()._policy  # noqa: SLF001 - without Spark
     before = asked().folds
     file.write_text("folds: [{match: 'n/run_{n}', dataset: n/run}]\n")
@@ -272,7 +272,7 @@ def test_the_pipeline_notes_its_policy(place, engine, at):
     file.write_text("retention_days: 30")
     place = replace(place, policy=file)
     policy = PolicyFile(file, settle_seconds=0)
-    pipeline = Pipeline(engine, place, Settings(), lambda: at(12), policy)
+    pipeline = Pipeline(engine, place, PipelineSettings(), lambda: at(12), policy)
     kept = policy.current().hash
     for text in ("retention_days: x\n", "retention_days: 31\n", ""):
         file.write_text(text)
@@ -293,7 +293,7 @@ def test_a_pipeline_does_not_start_with_an_empty_policy(place, engine, at):
     file.write_text("\n")
 
     with pytest.raises(PolicyError, match="the file is empty"):
-        Pipeline(engine, replace(place, policy=file), Settings(), lambda: at(12))
+        Pipeline(engine, replace(place, policy=file), PipelineSettings(), lambda: at(12))
 
 
 def test_memory_of_a_failed_evaluation_is_freed(spark, place, engine, at, monkeypatch):
@@ -303,8 +303,8 @@ def test_memory_of_a_failed_evaluation_is_freed(spark, place, engine, at, monkey
     monkeypatch.setattr(turns, "in_evaluation_pool", lambda _spark: None)
     monkeypatch.setattr(evaluation, "evaluate", failing)
     with write_transaction(engine) as connection:
-        advance(connection, 2)
-    pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
+        advance_cursor(connection, 2)
+    pipeline = Pipeline(engine, place, PipelineSettings(), lambda: at(12))
 
     with pytest.raises(ValueError, match="judged"):
         pipeline._turns.take(spark, at(12))  # noqa: SLF001 - the whole run starts Spark
@@ -318,7 +318,7 @@ def test_events_land_while_spark_starts(place, engine, at):
     The start of Spark ends with the pipeline.
     """
     spool(place.spool, [run_event("COMPLETE", at(8), outputs=["t"])], received_at=at(8))
-    pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
+    pipeline = Pipeline(engine, place, PipelineSettings(), lambda: at(12))
 
     def land_first(look):
         until(lambda: rows(engine, "SELECT count(*) FROM dataset_write") == [(1,)])
@@ -334,7 +334,7 @@ def test_events_land_while_spark_starts(place, engine, at):
 @pytest.mark.parametrize("code", [52, -9])
 def test_the_end_of_sparks_jvm_ends_the_pipeline(place, engine, at, code):
     """Look at the JVM: events land without it, and evaluations do not."""
-    pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
+    pipeline = Pipeline(engine, place, PipelineSettings(), lambda: at(12))
     spark = Mock()
     spark.sparkContext._gateway.proc.poll.return_value = code  # noqa: SLF001 - PySpark's name
 

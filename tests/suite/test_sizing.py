@@ -2,10 +2,10 @@
 
 import pytest
 
-from lab.bench.pipeline import Size
+from lab.bench.pipeline import BacklogCost
 from tests.bench.sizing import needs
 
-_COST = Size(
+_COST = BacklogCost(
     events=1_000,
     seconds=1.0,
     events_per_second=1_000.0,

@@ -9,7 +9,7 @@ from collector.settings import Limits
 from runbooks.actions.kubernetes_settings import KubernetesSettings
 from service.ingest.marquez.settings import MarquezSettings
 from service.runtime.settings import Settings
-from slis.settings import Settings as PipelineSettings
+from slis.settings import PipelineSettings
 
 _SECTIONS: Final[list[tuple[str, Any]]] = [
     ("", Settings),

@@ -18,7 +18,7 @@ _RETRYABLE: Final = frozenset({408, 425})
 Contact = Owner | EscalationStep
 
 
-class Task(msgspec.Struct, frozen=True):
+class ChannelTask(msgspec.Struct, frozen=True):
     """Message to send to one channel.
 
     Attributes:
@@ -62,7 +62,7 @@ Outcome = Sent | Retryable | PermanentFailure
 class Deliverer(Protocol):
     """Part of a channel that the sender uses."""
 
-    def send(self, task: Task) -> Outcome:
+    def send(self, task: ChannelTask) -> Outcome:
         """Try once, for a bounded time; an error is an outcome."""
 
 

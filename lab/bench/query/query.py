@@ -58,7 +58,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     recursive_sql_ms: float | None = None
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class GraphFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Graph in memory, while events come: its reading time, and the service's times."""
 
     datasets: int
@@ -72,19 +72,19 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     service_mib: float
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class QueryReport(msgspec.Struct, frozen=True, kw_only=True):
     """Figures that `run` measured.
 
     `oldest_answer_seconds`: for how long a new edge was in no answer, of all that were written.
     """
 
     timings: list[Timing]
-    graphs: list[Held]
+    graphs: list[GraphFigures]
     oldest_answer_seconds: float
     budget_oldest_answer_seconds: float = BUDGET_AGE_SECONDS
 
 
-def run(*, requests: int = 100, scale: float = 1.0) -> Report:
+def run(*, requests: int = 100, scale: float = 1.0) -> QueryReport:
     """Measure on three estates, each in a folder that is deleted afterwards.
 
     Args:
@@ -92,7 +92,7 @@ def run(*, requests: int = 100, scale: float = 1.0) -> Report:
         scale: of the estates: 1 is that of the budgets.
     """
     timings: list[Timing] = []
-    graphs: list[Held] = []
+    graphs: list[GraphFigures] = []
     ages: list[float] = []
     for estate in estates(scale):
         with tempfile.TemporaryDirectory(prefix="lineward-bench-") as folder:
@@ -102,7 +102,7 @@ def run(*, requests: int = 100, scale: float = 1.0) -> Report:
             timings += found
             ages += seen
             graphs.append(held)
-    return Report(timings=timings, graphs=graphs, oldest_answer_seconds=round(max(ages), 2))
+    return QueryReport(timings=timings, graphs=graphs, oldest_answer_seconds=round(max(ages), 2))
 
 
 def _settings(folder: Path) -> Settings:
@@ -122,7 +122,7 @@ def _fill(settings: Settings, estate: BenchEstate) -> None:
 
 def _measured(
     settings: Settings, estate: BenchEstate, requests: int
-) -> tuple[list[Timing], Held, list[float]]:
+) -> tuple[list[Timing], GraphFigures, list[float]]:
     """Measure timings, the graph in memory, and how long each new edge was in no result."""
     asked = estate.asked(estate.datasets)
     with closing(Roles(settings)) as roles, closing(Markers(settings)) as markers:
@@ -202,7 +202,7 @@ def _quantiles(values: Iterable[float]) -> tuple[float, float]:
     return round(float(p50), 1), round(float(p95), 1)
 
 
-def _held(settings: Settings, estate: BenchEstate, service_mib: float) -> Held:
+def _held(settings: Settings, estate: BenchEstate, service_mib: float) -> GraphFigures:
     with open_reader(settings.catalog) as reader:
         seconds, snapshot = _timed(lambda: read_snapshot(reader))
         unchanged, _ = _timed(lambda: read_snapshot(reader, snapshot))
@@ -216,7 +216,7 @@ def _held(settings: Settings, estate: BenchEstate, service_mib: float) -> Held:
         for at in range(len(some))
     ]
     p50, p95 = _quantiles(1_000 * took for took, _ in found)
-    return Held(
+    return GraphFigures(
         datasets=estate.datasets,
         edges=len(estate.pairs),
         read_seconds=round(seconds, 2),

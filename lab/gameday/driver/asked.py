@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
-from lab.gameday.truth import Name
+from lab.gameday.truth import NamePattern
 from service.errors import NotRunningError, RejectedInputError
 from service.ingest.collector_client import read_token
 from service.queries.incident_shapes import IncidentDetail
@@ -17,7 +17,7 @@ _MOST_DATASETS = 10_000
 _Shape = TypeVar("_Shape")
 
 
-class Asked:
+class ServiceClient:
     """Service, as seen with the token."""
 
     def __init__(self, url: str, token_file: Path | None = None) -> None:
@@ -25,17 +25,19 @@ class Asked:
         self._token_file = token_file
         self._client = httpx.Client(timeout=30.0, trust_env=False)
 
-    def datasets(self, contains: str) -> dict[Name, DatasetRow]:
+    def datasets(self, contains: str) -> dict[NamePattern, DatasetRow]:
         """Return the datasets with this in their name."""
         query = {"contains": contains, "limit": _MOST_DATASETS}
         page = self._get("/api/v1/datasets", DatasetPage, query)
-        return {Name(row.dataset_namespace, row.dataset): row for row in page.datasets}
+        return {NamePattern(row.dataset_namespace, row.dataset): row for row in page.datasets}
 
-    def affected_by(self, link: str) -> frozenset[Name]:
+    def affected_by(self, link: str) -> frozenset[NamePattern]:
         """Return the datasets in a message's full list, by the API of this address."""
         _, _, incident = urlsplit(link).path.rpartition("/")
         detail = self._get(f"/api/v1/incidents/{incident}", IncidentDetail)
-        return frozenset(Name(each.dataset_namespace, each.dataset) for each in detail.impacted)
+        return frozenset(
+            NamePattern(each.dataset_namespace, each.dataset) for each in detail.impacted
+        )
 
     def _get(self, path: str, shape: type[_Shape], query: dict[str, Any] | None = None) -> _Shape:
         headers = {}

@@ -6,16 +6,16 @@ from typing import Any
 import pyarrow as pa
 
 from lab.gameday.driver.kept import SavedSlab
-from lab.gameday.received import Message
-from lab.gameday.truth import Name
+from lab.gameday.received import ReceivedMessage
+from lab.gameday.truth import NamePattern
 from lineage.states import BAD, UNKNOWN
 
 Spell = tuple[int, int]
 
 
-def naive(slabs: Iterable[SavedSlab]) -> list[Message]:
+def naive(slabs: Iterable[SavedSlab]) -> list[ReceivedMessage]:
     """Return one page for each dataset that turns bad by any SLI, to its own owner."""
-    names: dict[int, tuple[Name, str]] = {}
+    names: dict[int, tuple[NamePattern, str]] = {}
     bad: dict[int, set[str]] = {}
     found = []
     for slab in slabs:
@@ -30,9 +30,9 @@ def naive(slabs: Iterable[SavedSlab]) -> list[Message]:
     return found
 
 
-def _alert(at: int, name: Name, owner: str) -> Message:
+def _alert(at: int, name: NamePattern, owner: str) -> ReceivedMessage:
     number = f"{name.namespace}/{name.name}@{at}"
-    return Message(at, "page", "naive", owner, number, name, owner)
+    return ReceivedMessage(at, "page", "naive", owner, number, name, owner)
 
 
 def unknown_spells(slabs: Iterable[SavedSlab]) -> Iterator[Spell]:
@@ -62,10 +62,10 @@ def rows_of(changes: pa.Table) -> Iterator[dict[str, Any]]:
         yield {"at": at} | dict(zip(names, values, strict=True))
 
 
-def _names(tables: Mapping[str, pa.Table]) -> dict[int, tuple[Name, str]]:
+def _names(tables: Mapping[str, pa.Table]) -> dict[int, tuple[NamePattern, str]]:
     owners = dict(_columns(tables["dataset_policy"], "dataset_key", "owner"))
     named = _columns(tables["dataset"], "dataset_key", "namespace", "name")
-    return {key: (Name(space, name), owners.get(key) or "") for key, space, name in named}
+    return {key: (NamePattern(space, name), owners.get(key) or "") for key, space, name in named}
 
 
 def _columns(table: pa.Table, *names: str) -> Iterator[tuple[Any, ...]]:

@@ -15,7 +15,7 @@ from collector.events import parse
 from collector.settings import Limits
 from collector.spool import Spool
 from collector.spool_file import open_spool
-from collector.writes import Write
+from collector.writes import WriteRequest
 from lab.gameday.history import Slab
 from lineage.process.clock import from_micros
 
@@ -74,7 +74,7 @@ class Collected:
             for event in slab.events[first : first + _AT_ONCE]:
                 self._at = from_micros(event.received_at)
                 rows.append(spool.event_row(parse(event.body, _LIMITS), "http"))
-            spool.submit(Write(tuple(rows), (), None))
+            spool.submit(WriteRequest(tuple(rows), (), None))
 
     def _set_heartbeat(self, at: int) -> None:
         with closing(open_spool(self._path, _LIMITS.max_spool_bytes)) as connection:
@@ -88,8 +88,8 @@ class _Outcome:
         self.stored = 0
         self.error: sqlite3.Error | None = None
 
-    def committed(self, group: list[Write], stored: int, seconds: float) -> None:  # noqa: ARG002
+    def committed(self, group: list[WriteRequest], stored: int, seconds: float) -> None:  # noqa: ARG002
         self.stored += stored
 
-    def failed(self, group: list[Write], error: sqlite3.Error) -> None:  # noqa: ARG002
+    def failed(self, group: list[WriteRequest], error: sqlite3.Error) -> None:  # noqa: ARG002
         self.error = error

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Final
 
-from lab.gameday.driver.asked import Asked
+from lab.gameday.driver.asked import ServiceClient
 from lab.gameday.live.estate import NAMESPACE, TEAMS
-from lab.gameday.received import Message, Receivers
-from lab.gameday.truth import Name
+from lab.gameday.received import ReceivedMessage, Receivers
+from lab.gameday.truth import NamePattern
 
 # Messages about Lineward itself and its budgets are judged as well.
 _LINEWARD: Final = frozenset({"", "lineward"})
@@ -21,10 +21,10 @@ class MessageListener:
         others: how many messages were not.
     """
 
-    def __init__(self, receivers: Receivers, asked: Asked) -> None:
+    def __init__(self, receivers: Receivers, asked: ServiceClient) -> None:
         self._receivers, self._asked = receivers, asked
-        self._lists: dict[tuple[str, int], frozenset[Name]] = {}
-        self.messages: list[Message] = []
+        self._lists: dict[tuple[str, int], frozenset[NamePattern]] = {}
+        self.messages: list[ReceivedMessage] = []
         self.others = 0
 
     def listen(self) -> None:
@@ -33,11 +33,11 @@ class MessageListener:
         for each in self._receivers.messages[known:]:
             self._add(each)
 
-    def resolve(self, link: str, at: int) -> Iterable[Name]:
+    def resolve(self, link: str, at: int) -> Iterable[NamePattern]:
         """Return a list's names; see `lab.gameday.scorer.Resolver`."""
         return self._lists.get((link, at), frozenset())
 
-    def _add(self, each: Message) -> None:
+    def _add(self, each: ReceivedMessage) -> None:
         if each.root.namespace not in _OURS:
             self.others += 1
             return

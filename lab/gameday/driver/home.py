@@ -46,7 +46,7 @@ def replay_days(
     kept = SavedRun(place)
     kept.begin(shape, day, policy_of(estate, day.suppressions))
     spark = open_session(driver_memory=_MEMORY, warehouse=place / "warehouse")
-    jvm_memory.settle()
+    jvm_memory.freeze_objects()
     try:
         replay(spark, kept, estate, day.injected, on_days)
     finally:

@@ -15,7 +15,7 @@ from lab.gameday.driver.kept import SavedRun, SavedSlab
 from lab.gameday.driver.replayed import OnDays
 from lab.gameday.driver.walk import Walked, walk
 from lab.gameday.model import DAY
-from lab.gameday.received import Message
+from lab.gameday.received import ReceivedMessage
 from lab.gameday.scores import Score
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 
@@ -32,8 +32,8 @@ class Judgement(msgspec.Struct, frozen=True):
 
     score: Score
     unknown_seconds: float
-    false_pages: list[Message]
-    false_tickets: list[Message]
+    false_pages: list[ReceivedMessage]
+    false_tickets: list[ReceivedMessage]
 
 
 def judge(

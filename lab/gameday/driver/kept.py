@@ -26,7 +26,7 @@ class NotKeptError(RejectedInputError):
     """Error: the folder holds no whole game day; the message says what is missing."""
 
 
-class Planned(msgspec.Struct, frozen=True):
+class SavedDay(msgspec.Struct, frozen=True):
     """Request and result of a game day.
 
     Attributes:
@@ -84,7 +84,7 @@ class SavedRun:
         """Write down what is to be done."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.policy_file.write_text(text_of(policy), encoding="utf-8")
-        self._write(Planned(shape, len(day.truth.faults), day.truth))
+        self._write(SavedDay(shape, len(day.truth.faults), day.truth))
 
     def add(self, number: int, slab: SavedSlab) -> None:
         """Write down what one slab came to."""
@@ -99,7 +99,7 @@ class SavedRun:
         """Mark the game day as complete."""
         self._write(msgspec.structs.replace(self.planned(), slabs=slabs, peak_bytes=peak_bytes))
 
-    def planned(self) -> Planned:
+    def planned(self) -> SavedDay:
         """Read the plan.
 
         Raises:
@@ -109,7 +109,7 @@ class SavedRun:
             content = (self.folder / _PLAN).read_bytes()
         except FileNotFoundError as error:
             raise NotKeptError(f"{self.folder}: no {_PLAN}; run without --reuse first") from error
-        return msgspec.json.decode(content, type=Planned)
+        return msgspec.json.decode(content, type=SavedDay)
 
     def policy(self) -> Policy:
         """Read the estate's policy, as a service would."""
@@ -138,5 +138,5 @@ class SavedRun:
     def _slab(self, number: int) -> Path:
         return self.folder / _SLABS / f"{number:04d}"
 
-    def _write(self, planned: Planned) -> None:
+    def _write(self, planned: SavedDay) -> None:
         (self.folder / _PLAN).write_bytes(msgspec.json.encode(planned))

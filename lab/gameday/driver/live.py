@@ -9,16 +9,16 @@ from typing import Final
 
 import msgspec
 
-from lab.gameday.driver.asked import Asked
+from lab.gameday.driver.asked import ServiceClient
 from lab.gameday.driver.hearing import MessageListener
 from lab.gameday.live.course import Faults
-from lab.gameday.live.estate import NAMESPACE, PACE, TEAMS, Pace, chains, day_of
+from lab.gameday.live.estate import NAMESPACE, PACE, TEAMS, WritePace, chains, day_of
 from lab.gameday.live.plan import chains_for, plan
-from lab.gameday.live.running import Running
-from lab.gameday.received import Message, Receivers
+from lab.gameday.live.running import RunningChains
+from lab.gameday.received import ReceivedMessage, Receivers
 from lab.gameday.scorer import first_message_at, score
 from lab.gameday.scores import Score
-from lab.gameday.truth import Kind, Name, Truth
+from lab.gameday.truth import Kind, NamePattern, Truth
 from lineage.errors import RequestError
 from lineage.process.clock import SECOND_MICROS, system_clock, to_micros
 from lineage.states import GOOD
@@ -39,7 +39,7 @@ class Wanted(msgspec.Struct, frozen=True):
     seed: int
     faults: int
     kinds: tuple[Kind, ...]
-    pace: Pace = PACE
+    pace: WritePace = PACE
 
 
 class Played(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ class Played(msgspec.Struct, frozen=True):
 
     score: Score
     truth: Truth
-    messages: tuple[Message, ...]
+    messages: tuple[ReceivedMessage, ...]
     injected_at: tuple[int, ...]
     failed_at: tuple[int | None, ...]
     others: int
@@ -82,7 +82,7 @@ class Played(msgspec.Struct, frozen=True):
 def play(
     wanted: Wanted,
     poster: EventUploader,
-    asked: Asked,
+    asked: ServiceClient,
     receivers: Receivers,
     say: Callable[[str], None],
 ) -> Played:
@@ -108,7 +108,7 @@ class _Day:
         self,
         wanted: Wanted,
         poster: EventUploader,
-        asked: Asked,
+        asked: ServiceClient,
         receivers: Receivers,
         say: Callable[[str], None],
     ) -> None:
@@ -118,7 +118,7 @@ class _Day:
         self._begins_at = _now()
         self._name = day_of(self._begins_at)
         self._estate = chains(wanted.seed, chains_for(wanted.faults), self._begins_at, wanted.pace)
-        self._running = Running(self._estate, self._begins_at, wanted.pace)
+        self._running = RunningChains(self._estate, self._begins_at, wanted.pace)
         self._faults: Faults | None = None
         self._ends_at = self._begins_at
 
@@ -178,7 +178,7 @@ class _Day:
         """Describe the first dataset that is not as it should be."""
         rows = self._asked.datasets(self._name)
         for dataset, tier in zip(self._estate.datasets, self._estate.tiers, strict=True):
-            row = rows.get(Name(*dataset.full_name))
+            row = rows.get(NamePattern(*dataset.full_name))
             owner = TEAMS[dataset.team]
             if row is None:
                 return f"{dataset.name} is not known to the service"

@@ -15,7 +15,7 @@ from lab.gameday.truth import Truth
 from lab.replay.arrivals import Arrivals
 from lab.replay.slab import Replay
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
-from slis.settings import Place
+from slis.settings import SharedPaths
 
 OnDays = Callable[[float], None]
 
@@ -40,7 +40,7 @@ def replay(
     engine = open_catalog(catalog_url(folder))
     migrate(engine)
     try:
-        place = Place(data_dir=folder)
+        place = SharedPaths(data_dir=folder)
         course = _Course(Replay(spark, engine, place, kept.policy()), Collected(place.spool), kept)
         truth = kept.planned().truth
         course.begin(truth)

@@ -21,8 +21,8 @@ from alerts.operator_actions.command_requests import CommandRequest, submit
 from lab.gameday.driver.kept import SavedSlab
 from lab.gameday.driver.outlets import transports
 from lab.gameday.driver.stage import Stage
-from lab.gameday.received import Message, Receivers
-from lab.gameday.truth import Name
+from lab.gameday.received import ReceivedMessage, Receivers
+from lab.gameday.truth import NamePattern
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.policy import Policy
@@ -36,7 +36,7 @@ _HOUR: Final = 3_600 * SECOND_MICROS
 _ANSWERS_AFTER: Final = 300 * SECOND_MICROS
 _LOOKS_FOR: Final = 4 * _HOUR  # so long a paged person watches the incident
 
-Lists = dict[tuple[str, int], frozenset[Name]]
+Lists = dict[tuple[str, int], frozenset[NamePattern]]
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -50,10 +50,10 @@ class _Answer(msgspec.Struct, frozen=True):
 class Walked(msgspec.Struct, frozen=True):
     """Messages that people received, and the list behind each link at that time."""
 
-    messages: list[Message]
+    messages: list[ReceivedMessage]
     lists: Lists
 
-    def resolve(self, link: str, at: int) -> Iterable[Name]:
+    def resolve(self, link: str, at: int) -> Iterable[NamePattern]:
         """Return a list's names; see `lab.gameday.scorer.Resolver`."""
         return self.lists.get((link, at), frozenset())
 
@@ -138,14 +138,14 @@ class _Walking:
         for message in self.receivers.messages[before:]:
             self._note(message)
 
-    def _note(self, message: Message) -> None:
+    def _note(self, message: ReceivedMessage) -> None:
         if message.what == "page":
             answer = _Answer(message.at + _ANSWERS_AFTER, message.incident, message.at + _LOOKS_FOR)
             self._answers.append(answer)
         if message.full_list is not None:
             self.lists[message.full_list, message.at] = self._listed(message.full_list)
 
-    def _listed(self, link: str) -> frozenset[Name]:
+    def _listed(self, link: str) -> frozenset[NamePattern]:
         """Return the datasets on the page behind a link of an incident."""
         impact, dataset = tables.incident_impact, tables.dataset
         rows = (
@@ -154,7 +154,9 @@ class _Walking:
             .where(impact.c.incident_id == link.rsplit("/", 1)[-1])
         )
         with self._engine.connect() as connection:
-            return frozenset(Name(row.namespace, row.name) for row in connection.execute(rows))
+            return frozenset(
+                NamePattern(row.namespace, row.name) for row in connection.execute(rows)
+            )
 
     def _answer(self) -> None:
         """Acknowledge for each person who was paged five minutes ago."""

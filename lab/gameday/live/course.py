@@ -6,10 +6,10 @@ from typing import Final, Literal
 import msgspec
 
 from lab.gameday.injected import Injected
-from lab.gameday.live.plan import QUIET_KINDS, Planned
-from lab.gameday.live.running import Running
+from lab.gameday.live.plan import QUIET_KINDS, PlannedFault
+from lab.gameday.live.running import RunningChains
 from lab.gameday.model import Estate
-from lab.gameday.received import Message
+from lab.gameday.received import ReceivedMessage
 from lab.gameday.scorer import is_among
 from lab.gameday.truth import Fault, Truth
 from lab.gameday.truths import truth_of
@@ -25,7 +25,7 @@ _QUIET_SECONDS: Final = 90  # of what must stay silent, after its limit: the hol
 class _Under(msgspec.Struct):
     """Fault under way; `fault` holds its truth at any time."""
 
-    planned: Planned
+    planned: PlannedFault
     injected: Injected
     fault: Fault
     stage: Stage = "planned"
@@ -35,7 +35,11 @@ class Faults:
     """Faults of a day, brought on step by step. Instants in µs UTC."""
 
     def __init__(
-        self, estate: Estate, running: Running, planned: Sequence[Planned], begins_at: int
+        self,
+        estate: Estate,
+        running: RunningChains,
+        planned: Sequence[PlannedFault],
+        begins_at: int,
     ) -> None:
         self._estate = estate
         self._running = running
@@ -54,7 +58,7 @@ class Faults:
         stages: tuple[Stage, ...] = ("planned", "begun", "ended", "over")
         return {stage: sum(each.stage == stage for each in self._all) for stage in stages}
 
-    def step(self, now: int, messages: Sequence[Message]) -> None:
+    def step(self, now: int, messages: Sequence[ReceivedMessage]) -> None:
         """Begin due faults, end those that were notified, and note those that were resolved."""
         for each in self._all:
             if each.stage == "planned" and now >= each.injected.starts_at:
@@ -85,7 +89,7 @@ class Faults:
         """Return when each fault began with a FAIL to notify at once; None: with none."""
         return [self._failed_at(each) for each in self._all]
 
-    def _under(self, planned: Planned) -> _Under:
+    def _under(self, planned: PlannedFault) -> _Under:
         starts_at = self.begins_at + round(planned.after_seconds * SECOND_MICROS)
         kind = "killed_job" if planned.kind == "retried_run" else planned.kind
         variant = "fail" if planned.kind == "retried_run" else planned.variant
@@ -106,7 +110,7 @@ class Faults:
         if each.planned.kind == "retired_job":
             self._running.drop([self._estate.jobs[each.planned.job]], now)
 
-    def _is_to_end(self, each: _Under, now: int, messages: Sequence[Message]) -> bool:
+    def _is_to_end(self, each: _Under, now: int, messages: Sequence[ReceivedMessage]) -> bool:
         lasts = now - each.injected.starts_at
         if each.planned.kind == "retried_run":
             return lasts >= self._period
@@ -116,7 +120,7 @@ class Faults:
             self._is_notified(each, one) for one in messages
         )
 
-    def _is_notified(self, each: _Under, one: Message) -> bool:
+    def _is_notified(self, each: _Under, one: ReceivedMessage) -> bool:
         wanted = {"page"} if each.fault.expect == "page" else {"page", "ticket"}
         is_later = one.at >= each.injected.starts_at and one.what in wanted
         return is_later and is_among(one.root, each.fault.causes)
@@ -128,7 +132,7 @@ class Faults:
             each.injected = msgspec.structs.replace(each.injected, ends_at=now)
         each.fault = msgspec.structs.replace(each.fault, ends_at=now)
 
-    def _is_called_over(self, each: _Under, now: int, messages: Sequence[Message]) -> bool:
+    def _is_called_over(self, each: _Under, now: int, messages: Sequence[ReceivedMessage]) -> bool:
         since = now - each.fault.ends_at
         if each.fault.expect == "silence":
             return since > self._limit + _QUIET_SECONDS * SECOND_MICROS

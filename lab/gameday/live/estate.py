@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from lab.gameday.model import Dataset, Estate, Job, Region, Team
+from lab.gameday.model import Estate, Region, SimulatedDataset, SimulatedJob, Team
 from lab.gameday.words import names
 from lineage.process.clock import SECOND_MICROS
 from lineage.states import OPTIONAL, TIERS, Tier
@@ -25,7 +25,7 @@ _NOWHERE: Final = Region("utc", "UTC", ())
 _LISTENER_SECONDS: Final = 9  # a listener reports that late
 
 
-class Pace(msgspec.Struct, frozen=True):
+class WritePace(msgspec.Struct, frozen=True):
     """Interval of each source's writes. A busy machine needs a slower pace."""
 
     period_seconds: int = 12
@@ -36,10 +36,10 @@ class Pace(msgspec.Struct, frozen=True):
         return 3 * self.period_seconds + _LISTENER_SECONDS
 
 
-PACE: Final = Pace()
+PACE: Final = WritePace()
 
 
-def chains(seed: int, count: int, begins_at: int, pace: Pace = PACE) -> Estate:
+def chains(seed: int, count: int, begins_at: int, pace: WritePace = PACE) -> Estate:
     """Build that many chains, of tiers and owners in turn.
 
     Args:
@@ -66,11 +66,11 @@ def day_of(begins_at: int) -> str:
 
 
 class _Builder:
-    def __init__(self, seed: int, day: str, pace: Pace) -> None:
+    def __init__(self, seed: int, day: str, pace: WritePace) -> None:
         self._day, self._pace = day, pace
         self._names = names(random.Random(f"{seed} {day}"))  # noqa: S311 - made up, no secret
-        self.datasets: list[Dataset] = []
-        self.jobs: list[Job] = []
+        self.datasets: list[SimulatedDataset] = []
+        self.jobs: list[SimulatedJob] = []
 
     def add_chain(self, number: int) -> None:
         team, reader = number % len(TEAMS), (number + 1) % len(TEAMS)
@@ -88,9 +88,11 @@ class _Builder:
         number, word = len(self.datasets), next(self._names)
         folder = f"{self._day}/{_FOLDERS[layer]}/{TEAMS[team]}"
         path = f"{folder}/{tier}/{word}" if tier else f"{folder}/{word}"
-        self.datasets.append(Dataset(number, NAMESPACE, path, layer, team, "quarter", tier))
+        self.datasets.append(
+            SimulatedDataset(number, NAMESPACE, path, layer, team, "quarter", tier)
+        )
         self.jobs.append(
-            Job(
+            SimulatedJob(
                 number=len(self.jobs),
                 name=f"{_VERBS[layer]}_{word}",
                 team=team,

@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from lab.gameday.live.estate import PACE, Pace
-from lab.gameday.model import Estate, Job
+from lab.gameday.live.estate import PACE, WritePace
+from lab.gameday.model import Estate, SimulatedJob
 from lab.gameday.truth import KINDS, Kind
 
 PLAYED_KINDS: Final[tuple[Kind, ...]] = (
@@ -43,7 +43,7 @@ _LAYERS: Final[dict[Kind, tuple[int, ...]]] = {
 }
 
 
-class Planned(msgspec.Struct, frozen=True):
+class PlannedFault(msgspec.Struct, frozen=True):
     """Fault: its kind, its chain, its seconds after the first one, and its variant."""
 
     kind: Kind
@@ -74,7 +74,9 @@ def chains_for(faults: int) -> int:
     return faults + _quiet(faults) + 1
 
 
-def plan(estate: Estate, faults: int, kinds: Sequence[Kind], pace: Pace = PACE) -> list[Planned]:
+def plan(
+    estate: Estate, faults: int, kinds: Sequence[Kind], pace: WritePace = PACE
+) -> list[PlannedFault]:
     """Plan that many faults of these kinds, each in its own chain, and the silent kinds.
 
     What is silent stands between the others. At a slow pace no retried run is: its next run is due
@@ -90,7 +92,7 @@ def plan(estate: Estate, faults: int, kinds: Sequence[Kind], pace: Pace = PACE) 
     for kind, chain in zip(wanted, _chains(estate), strict=False):
         fitting = [job for job in chain if estate.datasets[job.number].layer in _LAYERS[kind]]
         variant = chance.choice(("fail", "lost")) if kind == "killed_job" else ""
-        found.append(Planned(kind, chance.choice(fitting).number, after, variant))
+        found.append(PlannedFault(kind, chance.choice(fitting).number, after, variant))
         after += chance.uniform(*_GAP_SECONDS)
     return found
 
@@ -99,9 +101,9 @@ def _quiet(faults: int) -> int:
     return max(len(QUIET_KINDS), faults // _QUIET_SHARE)
 
 
-def _chains(estate: Estate) -> list[list[Job]]:
+def _chains(estate: Estate) -> list[list[SimulatedJob]]:
     """Return the jobs of each chain; a source begins one."""
-    found: list[list[Job]] = []
+    found: list[list[SimulatedJob]] = []
     for job in estate.jobs:
         if not job.inputs:
             found.append([])

@@ -1,11 +1,11 @@
 """Service policy of a game day on the real clock, the same for every day."""
 
-from lab.gameday.live.estate import NAMESPACE, PACE, TEAMS, Pace
+from lab.gameday.live.estate import NAMESPACE, PACE, TEAMS, WritePace
 from lineage.policy.model import DatasetRule, JobRule, Owner, Policy
 from lineage.states import TIERS
 
 
-def fragment(pace: Pace = PACE) -> Policy:
+def fragment(pace: WritePace = PACE) -> Policy:
     """Owners with channels of Slack alone; folders, tiers and a limit by patterns.
 
     None names a dataset outright: that would be missed on every other day.

@@ -13,9 +13,9 @@ import msgspec
 
 from lab.gameday.events import Listener
 from lab.gameday.injected import Course, Injected
-from lab.gameday.live.estate import PACE, Pace
-from lab.gameday.model import Estate, Job
-from lab.gameday.runs import Run
+from lab.gameday.live.estate import PACE, WritePace
+from lab.gameday.model import Estate, SimulatedJob
+from lab.gameday.runs import SimulatedRun
 from lineage.process.clock import SECOND_MICROS
 
 _WRITE_BEFORE_END: Final = 200_000  # a write is reported as that much older than its run's end
@@ -23,14 +23,14 @@ _SHORTEST: Final = 3.2
 _DROPS_SECONDS: Final = 4
 
 
-class Write(NamedTuple):
+class ReportedWrite(NamedTuple):
     """Reported write: when its run began, and the reported time of the write."""
 
     begun_at: int
     written_at: int
 
 
-class Running:
+class RunningChains:
     """Chains from a timestamp on, in µs UTC. `injected` may be changed between two polls.
 
     Attributes:
@@ -39,21 +39,21 @@ class Running:
         failures: of each dataset, when runs that were to write it ended in a FAIL; in their order.
     """
 
-    def __init__(self, estate: Estate, begins_at: int, pace: Pace = PACE) -> None:
+    def __init__(self, estate: Estate, begins_at: int, pace: WritePace = PACE) -> None:
         self.pace = pace
         self._estate = estate
         self._listener = Listener(estate)
         self._chance = random.Random(f"{estate.seed} runs")  # noqa: S311 - made up, no secret
         self._course = Course(())
         self._order = count()
-        self._due: list[tuple[int, int, Job, Run | None]] = []
+        self._due: list[tuple[int, int, SimulatedJob, SimulatedRun | None]] = []
         self._posts: list[tuple[int, int, bytes]] = []
         self._busy: set[int] = set()
         self._runs = [0] * len(estate.jobs)
         self._begun = [0] * len(estate.jobs)
         self._newest = [0] * len(estate.datasets)
         self._drifted_at = [0] * len(estate.datasets)
-        self.writes: list[list[Write]] = [[] for _ in estate.datasets]
+        self.writes: list[list[ReportedWrite]] = [[] for _ in estate.datasets]
         self.failures: list[list[int]] = [[] for _ in estate.datasets]
         for job in estate.jobs:
             if not job.inputs:
@@ -76,7 +76,7 @@ class Running:
             bodies.append(heapq.heappop(self._posts)[2])
         return bodies
 
-    def drop(self, jobs: Iterable[Job], at: int) -> None:
+    def drop(self, jobs: Iterable[SimulatedJob], at: int) -> None:
         """Let each job drop its dataset, as its last run."""
         for job in jobs:
             self._run(job, at, at + _DROPS_SECONDS * SECOND_MICROS, drops="own")
@@ -87,12 +87,12 @@ class Running:
         self._posts.clear()
         self.drop(self._estate.jobs, at)
 
-    def _slot(self, job: Job, at: int) -> None:
+    def _slot(self, job: SimulatedJob, at: int) -> None:
         self._push(at + self.pace.period_seconds * SECOND_MICROS, job)
         if self._course.postponed_to(job, at) <= at:
             self._begin(job, at)
 
-    def _begin(self, job: Job, at: int) -> None:
+    def _begin(self, job: SimulatedJob, at: int) -> None:
         if job.number in self._busy or self._course.is_retired(job, at):
             return
         lasts = max(_SHORTEST, job.usual_seconds * self._chance.lognormvariate(0, job.spread))
@@ -101,7 +101,7 @@ class Running:
         self._begun[job.number] = at
         self._push(run.ended_at, job, run)
 
-    def _run(self, job: Job, at: int, ends_at: int, *, drops: str = "") -> Run:
+    def _run(self, job: SimulatedJob, at: int, ends_at: int, *, drops: str = "") -> SimulatedRun:
         number = self._runs[job.number]
         self._runs[job.number] += 1
         circumstances = self._course.circumstances(job, at, number, self._drifted_at)
@@ -109,12 +109,12 @@ class Running:
             circumstances = msgspec.structs.replace(
                 circumstances, is_reported=True, fate="complete"
             )
-        run = Run(job.number, number, at, at, ends_at, circumstances, drops)
+        run = SimulatedRun(job.number, number, at, at, ends_at, circumstances, drops)
         for posted in self._listener.events(run):
             heapq.heappush(self._posts, (posted.received_at, next(self._order), posted.body))
         return run
 
-    def _end(self, job: Job, run: Run) -> None:
+    def _end(self, job: SimulatedJob, run: SimulatedRun) -> None:
         self._busy.discard(job.number)
         if run.circumstances.fate == "fail" and run.circumstances.is_reported:
             for each in job.outputs:
@@ -125,7 +125,7 @@ class Running:
                 if run.circumstances.schema and not self._drifted_at[each]:
                     self._drifted_at[each] = run.ended_at
                 if run.circumstances.is_reported:
-                    written = Write(run.started_at, run.ended_at - _WRITE_BEFORE_END)
+                    written = ReportedWrite(run.started_at, run.ended_at - _WRITE_BEFORE_END)
                     self.writes[each].append(written)
         readers = {each.number for out in job.outputs for each in self._readers(out)}
         for number in sorted({job.number, *readers}):
@@ -133,11 +133,11 @@ class Running:
             if reader.inputs and self._is_new_to(reader):
                 self._begin(reader, run.ended_at)
 
-    def _readers(self, dataset: int) -> tuple[Job, ...]:
+    def _readers(self, dataset: int) -> tuple[SimulatedJob, ...]:
         return self._estate.readers_of.get(dataset, ())
 
-    def _is_new_to(self, job: Job) -> bool:
+    def _is_new_to(self, job: SimulatedJob) -> bool:
         return all(self._newest[each] > self._begun[job.number] for each in job.inputs)
 
-    def _push(self, at: int, job: Job, run: Run | None = None) -> None:
+    def _push(self, at: int, job: SimulatedJob, run: SimulatedRun | None = None) -> None:
         heapq.heappush(self._due, (at, next(self._order), job, run))

@@ -63,7 +63,7 @@ incident_event = Table(
     Column("what", Text, nullable=False),  # as `alerts.incidents.steps.EventKind`
     Column("reason", Text, nullable=False),
     Column("by", Text),  # the person, where one did it
-    Column("detail", Text, nullable=False),  # JSON of `alerts.incidents.steps.Event`
+    Column("detail", Text, nullable=False),  # JSON of `alerts.incidents.steps.IncidentEvent`
     Index("incident_event_at", "at"),
 )
 

@@ -17,7 +17,7 @@ from lineage.graph.cache.snapshot import Snapshot, Way
 SLICE_BITS: Final = 56
 
 
-class Edges(msgspec.Struct, frozen=True, eq=False):
+class EdgeColumns(msgspec.Struct, frozen=True, eq=False):
     """Edges as three columns of keys of one length, a row an edge."""
 
     upstream: Keys
@@ -41,7 +41,7 @@ class _Numbered(msgspec.Struct, frozen=True, eq=False):
     jobs: NDArray[np.int32]
 
 
-def merge(before: Snapshot, changed: list[int], read: Edges) -> Merged:
+def merge(before: Snapshot, changed: list[int], read: EdgeColumns) -> Merged:
     """Return `before` with these slices of its edges, by their upstream keys, replaced."""
     is_out = np.isin(before.keys >> SLICE_BITS, changed)
     down, up = _numbered(before.ways["downstream"]), _numbered(before.ways["upstream"])

@@ -6,14 +6,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.graph.adjacency import Keys
 
 _PIECES: Final = 16
 
 
 def numbers_by_key(
-    reader: Reader, sql: str, width: int, numbered: Callable[..., NDArray[Any]]
+    reader: CatalogReader, sql: str, width: int, numbered: Callable[..., NDArray[Any]]
 ) -> tuple[Keys, NDArray[Any]]:
     """Read the ascending keys, and a number for each.
 

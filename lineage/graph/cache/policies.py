@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lineage.catalog.meta_keys import POLICY_FINGERPRINT
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.graph.adjacency import Keys, positions_in
 from lineage.graph.cache.pieces import numbers_by_key
 from lineage.graph.walks import Responsible
@@ -45,7 +45,7 @@ NO_POLICIES: Final = Policies(
 )
 
 
-def read_policies(reader: Reader, before: Policies) -> Policies:
+def read_policies(reader: CatalogReader, before: Policies) -> Policies:
     """Read all of the catalog, or return `before` where nothing was resolved since."""
     resolved = next((value for (value,) in reader.rows(_RESOLVED)), None)
     if resolved == before.resolved:

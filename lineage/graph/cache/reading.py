@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lineage.catalog.reader import Reader, columns_for
+from lineage.catalog.reader import CatalogReader, columns_for
 from lineage.graph.adjacency import Keys, positions_in
-from lineage.graph.cache.merging import SLICE_BITS, Edges, merge
+from lineage.graph.cache.merging import SLICE_BITS, EdgeColumns, merge
 from lineage.graph.cache.policies import read_policies
 from lineage.graph.cache.snapshot import NOTHING, NOWHERE, Mark, Numbers, Snapshot, Texts
 from lineage.graph.cache.states import read_states
@@ -41,7 +41,7 @@ SELECT number, (
 """  # noqa: S608 - constants only
 
 
-def read_snapshot(reader: Reader, before: Snapshot = NOTHING) -> Snapshot:
+def read_snapshot(reader: CatalogReader, before: Snapshot = NOTHING) -> Snapshot:
     """Read all edges of the catalog, the names of their ends, and the state of all datasets.
 
     What did not change since `before` is not read; where nothing did, it is `before`.
@@ -53,7 +53,7 @@ def read_snapshot(reader: Reader, before: Snapshot = NOTHING) -> Snapshot:
     return before if mark == before.mark else _of_edges(reader, mark, before)
 
 
-def _of_edges(reader: Reader, mark: Mark, before: Snapshot) -> Snapshot:
+def _of_edges(reader: CatalogReader, mark: Mark, before: Snapshot) -> Snapshot:
     was = before.mark
     changed = [number for number in was.keys() | mark.keys() if was.get(number) != mark.get(number)]
     read = _edges(reader, changed)
@@ -73,19 +73,19 @@ def _of_edges(reader: Reader, mark: Mark, before: Snapshot) -> Snapshot:
     )
 
 
-def _edges(reader: Reader, slices: list[int]) -> Edges:
+def _edges(reader: CatalogReader, slices: list[int]) -> EdgeColumns:
     """Out of these slices, by their upstream keys."""
     read = [[np.array([], np.int64)] * 3, *(_slice(reader, number) for number in sorted(slices))]
-    return Edges(*(np.concatenate(columns) for columns in zip(*read, strict=True)))
+    return EdgeColumns(*(np.concatenate(columns) for columns in zip(*read, strict=True)))
 
 
-def _slice(reader: Reader, number: int) -> list[Keys]:
+def _slice(reader: CatalogReader, number: int) -> list[Keys]:
     low = number << SLICE_BITS
     bounds = {"low": low, "high": low + 2**SLICE_BITS - 1}
     return [np.array(column, np.int64) for column in reader.columns(_EDGES, 3, bounds)]
 
 
-def _jobs(reader: Reader, job_keys: Keys, read: Edges, before: Snapshot) -> Texts:
+def _jobs(reader: CatalogReader, job_keys: Keys, read: EdgeColumns, before: Snapshot) -> Texts:
     """Names of the jobs, asked for by a dataset that they read."""
     names = _known(job_keys, before.job_keys, before.jobs, "")
     _, is_known = positions_in(before.job_keys, read.jobs)
@@ -96,7 +96,7 @@ def _jobs(reader: Reader, job_keys: Keys, read: Edges, before: Snapshot) -> Text
     return names
 
 
-def _names(reader: Reader, keys: Keys, before: Snapshot) -> tuple[Texts, Numbers, list[str]]:
+def _names(reader: CatalogReader, keys: Keys, before: Snapshot) -> tuple[Texts, Numbers, list[str]]:
     """Names, namespaces by number, and these. What had no row may have one by now."""
     names = _known(keys, before.keys, before.names, "")
     namespace_of = _known(keys, before.keys, before.namespace_of, NOWHERE)
@@ -116,6 +116,6 @@ def _known(keys: Keys, old_keys: Keys, old: NDArray[Any], unknown: object) -> ND
     return values
 
 
-def _asked(reader: Reader, sql: str, width: int, keys: Keys) -> Iterator[list[list[Any]]]:
+def _asked(reader: CatalogReader, sql: str, width: int, keys: Keys) -> Iterator[list[list[Any]]]:
     for piece in np.array_split(keys, len(keys) // _AT_ONCE + 1):
         yield columns_for(reader, sql, width, piece.tolist())

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.graph.adjacency import Keys, positions_in
 from lineage.graph.cache.pieces import numbers_by_key
 from lineage.states import BAD, GOOD, LEARNING, UNKNOWN
@@ -52,7 +52,7 @@ class States(msgspec.Struct, frozen=True, eq=False):
 NO_STATES: Final = States((None, None), np.array([], np.int64), np.array([], np.int8))
 
 
-def read_states(reader: Reader, before: States) -> States:
+def read_states(reader: CatalogReader, before: States) -> States:
     """Read all of the catalog, or return `before` where nothing was judged since."""
     ((as_of, edges_at),) = reader.rows(_JUDGED)
     judged = (as_of, edges_at)

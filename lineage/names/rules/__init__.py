@@ -13,7 +13,7 @@ for.
 from lineage.names.rules.databases import DATABASES
 from lineage.names.rules.partitions import BIGQUERY_PARTITION, PARTITION, PARTITION_DATE
 from lineage.names.rules.paths import PATHS
-from lineage.names.rules.rule import SEPARATOR, SEPARATOR_SUBSTITUTE, Rule, RuleGroup
+from lineage.names.rules.rule import SEPARATOR, SEPARATOR_SUBSTITUTE, NameRule, RuleGroup
 
 __all__ = [
     "BIGQUERY_PARTITION",
@@ -23,7 +23,7 @@ __all__ = [
     "RULES",
     "SEPARATOR",
     "SEPARATOR_SUBSTITUTE",
-    "Rule",
+    "NameRule",
     "RuleGroup",
 ]
 

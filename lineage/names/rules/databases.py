@@ -3,7 +3,7 @@
 Logins, and options that no driver puts behind `?` or `;`, are out before (`lineage.redaction`).
 """
 
-from lineage.names.rules.rule import Rule, RuleGroup
+from lineage.names.rules.rule import NameRule, RuleGroup
 
 _DATABASES = (
     "postgres(?:ql)?|mysql|mariadb|oracle|sqlserver|redshift|snowflake|trino|presto|db2|teradata|clickhouse|"
@@ -24,8 +24,8 @@ _PORTS = {
 }
 
 
-def _default_port(scheme: str, port: int) -> Rule:
-    return Rule(
+def _default_port(scheme: str, port: int) -> NameRule:
+    return NameRule(
         f"{scheme}_port",
         rf"^{scheme}://([^:/\x00\\,;@?]+)(?=[/\x00])",
         f"{scheme}://$1:{port}",
@@ -34,20 +34,20 @@ def _default_port(scheme: str, port: int) -> Rule:
 
 
 _RULES = (
-    Rule(
+    NameRule(
         "jdbc",
         rf"^(?:jdbc:)+(?=(?:{_DATABASES}):)",
         "",
         "the URL of a driver names the same server as the URL of the database",
     ),
-    Rule("postgres", r"^postgresql:", "postgres:", "OpenLineage names PostgreSQL postgres://"),
-    Rule(
+    NameRule("postgres", r"^postgresql:", "postgres:", "OpenLineage names PostgreSQL postgres://"),
+    NameRule(
         "jdbc_mode",
         r"^(mysql|mariadb|oceanbase|databricks):[a-z]+://",
         "$1://",
         "how a driver balances its connections is no part of the server's name",
     ),
-    Rule(
+    NameRule(
         "sqlserver_database",
         r"^(sqlserver://[^;/\x00]+)/*;(?:[^\x00]*;)?(?i:database(?:Name)?)=([^;\x00]+)[^\x00]*\x00"
         r"(?:\2\.(?=[^\x00]))?",
@@ -55,7 +55,7 @@ _RULES = (
         "the database, which stands in the URL's options, is the first part of the table's name",
         keeps_spelling=False,
     ),
-    Rule(
+    NameRule(
         "jdbc_options",
         r"^([^?;\x00]*)[?;][^\x00]*",
         "$1",
@@ -63,19 +63,19 @@ _RULES = (
         keeps_spelling=False,
     ),
     *(_default_port(scheme, port) for scheme, port in _PORTS.items()),
-    Rule(
+    NameRule(
         "oracle_service",
         r"^(oracle://[^:/\x00]+:[0-9]+):([^/:\x00]+)\x00",
         "$1/$2\x00",
         "host:port:sid is the older spelling of host:port/service",
     ),
-    Rule(
+    NameRule(
         "database_in_namespace",
         rf"^((?:{_DATABASE_IN_PATH})://[^/\x00]+)/+([^/\x00]+)/*\x00(?:\2\.(?=[^\x00]))?",
         "$1\x00$2.",
         "the database is the first part of the table's name, not of the server's",
     ),
-    Rule(
+    NameRule(
         "namespace_slash",
         r"^([^\x00]*[^/:\x00])/+\x00",
         "$1\x00",

@@ -1,6 +1,6 @@
 """Partitions, snapshots and files: which end of a path is not the dataset's own name."""
 
-from lineage.names.rules.rule import Rule
+from lineage.names.rules.rule import NameRule
 
 _YEAR = "(?:19|20)[0-9]{2}"
 _MONTH = "(?:0[1-9]|1[0-2])"
@@ -47,7 +47,7 @@ _BOUND = "(?=[^\\x00]{0,1000}\\x00[^\\x00]{1,1000}\\x00)"
 # At least one segment stays: a dataset that is nothing but a date is called by it.
 _HEAD = f"{_BOUND}([^\\x00]*\\x00[^\\x00]*?[^/\\x00])"
 
-PARTITION_RULE = Rule(
+PARTITION_RULE = NameRule(
     "partition",
     rf"^{_HEAD}{_TAIL}+/*\x00",
     "$1\x00",
@@ -57,7 +57,7 @@ PARTITION_RULE = Rule(
 
 # `$` cannot stand in a table's name there: behind it is a day, an hour, a number or `__NULL__`.
 _DECORATED = r"bigquery(?::/*)?\x00[^$\x00]+"
-BIGQUERY_RULE = Rule(
+BIGQUERY_RULE = NameRule(
     "bigquery_partition",
     rf"^({_DECORATED})[$][^\x00]*\x00",
     "$1\x00",

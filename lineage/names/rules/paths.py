@@ -1,7 +1,7 @@
 """Paths: object stores, file systems, and what is written in front of them."""
 
 from lineage.names.rules.partitions import BIGQUERY_RULE, PARTITION_RULE
-from lineage.names.rules.rule import Rule, RuleGroup
+from lineage.names.rules.rule import NameRule, RuleGroup
 
 _OBJECT_STORES = "s3|gs|abfss|wasbs"
 
@@ -9,77 +9,79 @@ _OBJECT_STORES = "s3|gs|abfss|wasbs"
 _NO_URI = "(?![a-z0-9+.-]+:[/\\x00])"
 
 _RULES = (
-    Rule(
+    NameRule(
         "object_store_in_name",
         r"^[^\x00]*\x00((?:s3[an]?|gs|gcs|abfss?|wasbs?)://[^/\x00]+)/*+" + _NO_URI,
         "$1\x00",
         "a whole URI in the name says the bucket by itself: it is the namespace",
     ),
-    Rule(
+    NameRule(
         "hdfs_in_name",
         r"^[^\x00]*\x00((?:hdfs|viewfs)://[^/\x00]+)/*",
         "$1\x00/",
         "a whole URI in the name says the name node by itself: it is the namespace",
     ),
-    Rule(
+    NameRule(
         "remote_file_in_name",
         r"^(?:file:?/*)?\x00(file://(?!localhost/)[^/\x00]+)/+",
         "$1\x00/",
         "a whole URI in the name says the host by itself: it is the namespace",
     ),
-    Rule(
+    NameRule(
         "file_in_name",
         r"^(?:(?:file|dbfs):?/*)?\x00(file|dbfs):(?://(?:localhost(?=/))?)?/+",
         "$1\x00/",
         "file:/x, file:///x and /x are one path",
     ),
-    Rule("s3", r"^s3[an]://", "s3://", "s3a and s3n are drivers; the bucket is the same"),
-    Rule(
+    NameRule("s3", r"^s3[an]://", "s3://", "s3a and s3n are drivers; the bucket is the same"),
+    NameRule(
         "azure",
         r"^(abfs|wasb)://",
         "$1s://",
         "with or without TLS, the container is the same",
     ),
-    Rule("gcs", r"^gcs://", "gs://", "OpenLineage names Google's buckets gs://"),
-    Rule(
+    NameRule("gcs", r"^gcs://", "gs://", "OpenLineage names Google's buckets gs://"),
+    NameRule(
         "file_namespace",
         r"^(?:file:/*|file://localhost/*)\x00",
         "file\x00",
         "OpenLineage names the local file system file",
     ),
-    Rule("dbfs_namespace", r"^dbfs:/*\x00", "dbfs\x00", "OpenLineage's client names it dbfs"),
-    Rule("bigquery", r"^bigquery:/*\x00", "bigquery\x00", "OpenLineage's client names it bigquery"),
-    Rule(
+    NameRule("dbfs_namespace", r"^dbfs:/*\x00", "dbfs\x00", "OpenLineage's client names it dbfs"),
+    NameRule(
+        "bigquery", r"^bigquery:/*\x00", "bigquery\x00", "OpenLineage's client names it bigquery"
+    ),
+    NameRule(
         "file_slashes",
         r"^(file|dbfs):///+(?=[^\x00])",
         "$1:/",
         "file:/x and file:///x are one folder",
     ),
-    Rule(
+    NameRule(
         "namespace_slash",
         r"^([^\x00]*[^/:\x00])/+\x00",
         "$1\x00",
         "a place has one name, with or without a slash behind it",
     ),
-    Rule(
+    NameRule(
         "leading_slash",
         rf"^((?:{_OBJECT_STORES})://[^/\x00]+\x00)/++(?=[^\x00]){_NO_URI}",
         "$1",
         "an object's key has no slash in front; older producers put one there",
     ),
-    Rule(
+    NameRule(
         "bucket_root",
         rf"^((?:{_OBJECT_STORES})://[^/\x00]+\x00)(?://+)?\x00",
         "$1/\x00",
         "OpenLineage names the root of a bucket /",
     ),
-    Rule(
+    NameRule(
         "double_slash",
         r"^((?:file|dbfs|(?:hdfs|viewfs):[^\x00]*)\x00)//+",
         "$1/",
         "//x and /x are one path",
     ),
-    Rule(
+    NameRule(
         "trailing_slash",
         r"^([^\x00]*\x00[^\x00]*[^/\x00])/+\x00",
         "$1\x00",

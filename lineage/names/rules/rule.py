@@ -7,7 +7,7 @@ SEPARATOR = "\x00"
 SEPARATOR_SUBSTITUTE = "\ufffd"
 
 
-class Rule(msgspec.Struct, frozen=True):
+class NameRule(msgspec.Struct, frozen=True):
     """Rule by which two spellings are one dataset.
 
     Attributes:
@@ -35,4 +35,4 @@ class RuleGroup(msgspec.Struct, frozen=True):
 
     id: str
     when: str
-    rules: tuple[Rule, ...]
+    rules: tuple[NameRule, ...]

@@ -14,8 +14,8 @@ from lineage.catalog.upsert import fold_rows, lock_row
 from lineage.periods import Monotonic, Period
 from lineage.process.clock import DAY_MICROS, Clock, to_micros
 from lineage.states import UNAUTHORIZED_ACCESS
-from service.api.access.judge import Version, fault_of
-from service.api.served.counter_buffer import Batch
+from service.api.access.judge import AccessFileVersion, fault_of
+from service.api.served.counter_buffer import CountBatch
 from service.api.served.flush import add
 
 DENIED, UNAUTHORIZED = "lineage_access_denied", "lineage_access_unauthorized"
@@ -38,7 +38,7 @@ class AccessAuditor:
     def __init__(
         self, clock: Clock, *, keep_days: int, monotonic: Monotonic = time.monotonic
     ) -> None:
-        self._versions: list[Version] = []
+        self._versions: list[AccessFileVersion] = []
         self._denied = 0  # rows of rejections since the surplus was looked for
         self._clock = clock
         self._keep_days = keep_days
@@ -56,7 +56,9 @@ class AccessAuditor:
             with self._prunings.turn():
                 self._prune(engine)
 
-    def _add(self, engine: Engine, found: Batch, after: int, rows: list[dict[str, Any]]) -> None:
+    def _add(
+        self, engine: Engine, found: CountBatch, after: int, rows: list[dict[str, Any]]
+    ) -> None:
         with write_transaction(engine) as connection:
             if _locked_position(connection) != after:
                 return  # another service judged them
@@ -86,9 +88,11 @@ class AccessAuditor:
         self._denied = 0
 
 
-def audited_rows(rows: Iterable[dict[str, Any]], versions: Sequence[Version]) -> Batch:
+def audited_rows(
+    rows: Iterable[dict[str, Any]], versions: Sequence[AccessFileVersion]
+) -> CountBatch:
     """Count rows of the audit log: accesses for M10, denials for their own counter."""
-    batch = Batch()
+    batch = CountBatch()
     for row in rows:
         if row["action"] == GROUPED:
             continue  # counted when it was written: it stands for many
@@ -105,7 +109,9 @@ def audited_rows(rows: Iterable[dict[str, Any]], versions: Sequence[Version]) ->
     return batch
 
 
-def stored_versions(connection: Connection, known: Sequence[Version] = ()) -> list[Version]:
+def stored_versions(
+    connection: Connection, known: Sequence[AccessFileVersion] = ()
+) -> list[AccessFileVersion]:
     """Return all versions, oldest first; those in `known` are not read again."""
     table = tables.access_version
     last = known[-1].since if known else -1
@@ -121,14 +127,14 @@ def stored_versions(connection: Connection, known: Sequence[Version] = ()) -> li
                     "hash": row["hash"],
                     "tokens": msgspec.json.decode(row["content"]),
                 },
-                Version,
+                AccessFileVersion,
             )
             for row in rows
         ),
     ]
 
 
-def count_bad(batch: Batch, fault: str, at: int, facts: dict[str, Any]) -> None:
+def count_bad(batch: CountBatch, fault: str, at: int, facts: dict[str, Any]) -> None:
     """Count an access that the policy did not allow, and log what is known of it."""
     batch.count(UNAUTHORIZED_ACCESS, at, "bad")
     batch.counts[UNAUTHORIZED, fault] += 1

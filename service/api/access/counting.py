@@ -15,9 +15,9 @@ from lineage.states import UNAUTHORIZED_ACCESS
 from service.api.access.access_auditor import DENIED, GROUPED, count_bad, stored_versions
 from service.api.access.audit import AccessRecord, Recorder
 from service.api.access.budget import Grouped
-from service.api.access.judge import Version, version_at
+from service.api.access.judge import AccessFileVersion, version_at
 from service.api.access.served import Answered, ServedLog
-from service.api.served.counter_buffer import Batch
+from service.api.served.counter_buffer import CountBatch
 from service.api.served.flush import add
 
 UNAUDITED = "unaudited"
@@ -33,7 +33,7 @@ class AccessCounter:
         self._recorder = recorder
         self._served = served
         self._grouped = grouped
-        self._versions: list[Version] = []
+        self._versions: list[AccessFileVersion] = []
         self._clock = clock
 
     def __call__(self, engine: Engine) -> None:
@@ -61,7 +61,7 @@ class AccessCounter:
         with engine.connect() as connection:
             versions = self._versions = stored_versions(connection, self._versions)
             unaudited = _unaudited(connection, versions, answered)
-        batch = Batch()
+        batch = CountBatch()
         for reason, count in grouped.items():
             batch.counts[DENIED, reason] += count
         for one in unaudited:
@@ -92,7 +92,7 @@ def _grouped_row(at: int, reason: str, count: int) -> AccessRecord:
 
 
 def _unaudited(
-    connection: Connection, versions: Sequence[Version], answered: Sequence[Answered]
+    connection: Connection, versions: Sequence[AccessFileVersion], answered: Sequence[Answered]
 ) -> list[Answered]:
     """Yield what was served while access was guarded, from request to answer, without a row."""
     guarded = [one for one in answered if _is_guarded(versions, one)]
@@ -105,6 +105,6 @@ def _unaudited(
     return [one for one in guarded if one.request_id not in known]
 
 
-def _is_guarded(versions: Sequence[Version], one: Answered) -> bool:
+def _is_guarded(versions: Sequence[AccessFileVersion], one: Answered) -> bool:
     held = (version_at(versions, at) for at in (one.asked_at, one.answered_at))
     return all(version is not None and version.tokens is not None for version in held)

@@ -34,7 +34,7 @@ _ADVICE = {
 _UNKNOWN_WHO = ("no_token", "malformed_token", "unknown_token", "expired")
 
 
-class Decision(msgspec.Struct, frozen=True):
+class AccessDecision(msgspec.Struct, frozen=True):
     """Decision on one access.
 
     Attributes:
@@ -71,7 +71,7 @@ def advice(reason: str) -> str:
 
 def decide(
     version: AccessVersion, shown: Iterable[bytes], action: str, at: int, *, is_cut: bool
-) -> Decision:
+) -> AccessDecision:
     """Decide one access.
 
     Args:
@@ -84,14 +84,14 @@ def decide(
     headers = list(shown)
     found = _BEARER.fullmatch(headers[0]) if len(headers) == 1 else None
     if found is None:
-        return Decision("malformed_token" if headers else "no_token", "", "")
+        return AccessDecision("malformed_token" if headers else "no_token", "", "")
     digest = hashlib.sha256(found[1]).digest()
     fingerprint = fingerprint_of(digest)
     holder = _holder_of(version, digest)
     if holder is None:
-        return Decision("unknown_token", "", fingerprint)
+        return AccessDecision("unknown_token", "", fingerprint)
     reason = _rejection(holder, action, at, is_cut=is_cut)
-    return Decision(reason, holder.name, fingerprint, Visibility(holder.namespaces))
+    return AccessDecision(reason, holder.name, fingerprint, Visibility(holder.namespaces))
 
 
 def _holder_of(version: AccessVersion, digest: bytes) -> Holder | None:

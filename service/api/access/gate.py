@@ -17,7 +17,7 @@ from service.api.access.access_policy import CATALOG_UNREAD, AccessInForce, Effe
 from service.api.access.audit import AccessRecord, Recorder, UnauditedError
 from service.api.access.budget import Grouped, RequestBudget
 from service.api.access.cookie import bearers
-from service.api.access.decision import OTHER, Decision, advice, decide
+from service.api.access.decision import OTHER, AccessDecision, advice, decide
 from service.api.access.versions import AccessVersion
 from service.api.access.visibility import Visibility
 from service.api.problems import Problem, is_page, shown_as
@@ -88,7 +88,7 @@ class Gate:
             row = _row(scope, action, standing, decision)
             await self._pass(scope, receive, _Held(self._recorder, row, scope, send), decision)
 
-    async def _is_grouped(self, scope: Scope, send: Send, decision: Decision) -> bool:
+    async def _is_grouped(self, scope: Scope, send: Send, decision: AccessDecision) -> bool:
         """Reject who was rejected too often: a row for each would keep the catalog's write lock."""
         if decision.allowed or decision.status != _UNKNOWN:
             return False
@@ -101,7 +101,7 @@ class Gate:
         return True
 
     async def _pass(
-        self, scope: Scope, receive: Receive, held: "_Held", decision: Decision
+        self, scope: Scope, receive: Receive, held: "_Held", decision: AccessDecision
     ) -> None:
         if decision.allowed:
             scope["state"][VISIBILITY] = decision.visibility
@@ -199,7 +199,7 @@ def who_asks(scope: Scope) -> str:
     return who_of(scope) or ANYBODY
 
 
-def _decided(scope: Scope, action: str, version: AccessVersion, at: int) -> Decision:
+def _decided(scope: Scope, action: str, version: AccessVersion, at: int) -> AccessDecision:
     shown = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
     if not shown and is_page(scope):
         shown = bearers(scope["headers"])
@@ -207,7 +207,9 @@ def _decided(scope: Scope, action: str, version: AccessVersion, at: int) -> Deci
     return decide(version, shown, action, at, is_cut=is_cut)
 
 
-def _row(scope: Scope, action: str, standing: EffectiveAccess, decision: Decision) -> AccessRecord:
+def _row(
+    scope: Scope, action: str, standing: EffectiveAccess, decision: AccessDecision
+) -> AccessRecord:
     return AccessRecord(
         at=standing.at,
         request_id=str(scope["state"].get(REQUEST_ID, "")),

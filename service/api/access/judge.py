@@ -30,7 +30,7 @@ class Token(msgspec.Struct, frozen=True):
     expires_at: int | None = None
 
 
-class Version(msgspec.Struct, frozen=True):
+class AccessFileVersion(msgspec.Struct, frozen=True):
     """Version and its start time (µs); `tokens` is None where access was open."""
 
     since: int
@@ -38,7 +38,7 @@ class Version(msgspec.Struct, frozen=True):
     tokens: list[Token] | None
 
 
-def version_at(versions: Sequence[Version], at: int) -> Version | None:
+def version_at(versions: Sequence[AccessFileVersion], at: int) -> AccessFileVersion | None:
     """Return the version in force at a time; `versions` are ordered by start."""
     in_force = None
     for version in versions:
@@ -48,7 +48,7 @@ def version_at(versions: Sequence[Version], at: int) -> Version | None:
     return in_force
 
 
-def fault_of(row: Mapping[str, Any], versions: Sequence[Version]) -> str | None:
+def fault_of(row: Mapping[str, Any], versions: Sequence[AccessFileVersion]) -> str | None:
     """Return why this access should have been rejected; None where it was right to permit it.
 
     Args:

@@ -7,14 +7,14 @@ import msgspec
 from litestar import get, post
 from litestar.params import FromPath, QueryParameter
 
-from runbooks.actions.calling import Answer
+from runbooks.actions.calling import ActionAnswer
 from runbooks.actions.registry import ACTIONS
 from service.actions.action_runner import Requester, run
 from service.api.access.gate import who_asks, who_of
 from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, json_body
 
 
-class Described(msgspec.Struct, frozen=True):
+class ActionDescription(msgspec.Struct, frozen=True):
     """Action, with the JSON Schema of its arguments."""
 
     name: str
@@ -25,7 +25,7 @@ class Described(msgspec.Struct, frozen=True):
 class Actions(msgspec.Struct, frozen=True):
     """List of all actions."""
 
-    actions: list[Described]
+    actions: list[ActionDescription]
 
 
 @get("/api/v1/actions", access="actions", sync_to_thread=False)
@@ -33,7 +33,7 @@ def get_actions() -> Actions:
     """List the actions."""
     return Actions(
         [
-            Described(one.name, one.says, msgspec.json.schema(one.arguments))
+            ActionDescription(one.name, one.says, msgspec.json.schema(one.arguments))
             for one in ACTIONS.values()
         ]
     )
@@ -50,7 +50,7 @@ async def post_action(
     request: AnyRequest,
     name: FromPath[str],
     is_dry: Annotated[bool, QueryParameter(name="dry_run")] = True,  # noqa: FBT002 - of the query
-) -> Answer:
+) -> ActionAnswer:
     """Plan it; with `dry_run=false`, do it."""
     arguments = await json_body(request, dict[str, Any])
     # Anybody who reaches an open API may ask for a dry run; none of them has a name.

@@ -17,7 +17,7 @@ from service.queries.catalog_session import open_session
 _MAX_BODY_BYTES = 4 << 20  # a group of some thousand alerts
 
 
-class Received(msgspec.Struct, frozen=True):
+class WebhookReply(msgspec.Struct, frozen=True):
     """Result of a webhook call.
 
     Attributes:
@@ -36,12 +36,12 @@ class Received(msgspec.Struct, frozen=True):
     status_code=200,
     request_max_body_size=_MAX_BODY_BYTES,
 )
-async def post_alertmanager(request: AnyRequest) -> Received:
+async def post_alertmanager(request: AnyRequest) -> WebhookReply:
     """Accept a call of Alertmanager's webhook, version 4, once it is in the catalog."""
     require_json(request)
     call = parse_webhook(await request.body())
     found = await asyncio.to_thread(_taken, request.app.state, call)
-    return Received(released=len(found.released), notifications=len(found.notifications))
+    return WebhookReply(released=len(found.released), notifications=len(found.notifications))
 
 
 def _taken(state: State, call: WebhookPayload) -> WebhookResult:

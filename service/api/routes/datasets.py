@@ -13,7 +13,7 @@ from service.queries import dataset as one
 from service.queries.dataset_history import dataset_history
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.datasets import FURTHEST, Filters, ListPart, datasets
-from service.queries.history_shapes import History
+from service.queries.history_shapes import DatasetHistory
 from service.queries.shapes import DatasetDetail, DatasetPage, Why
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=10_000, description="Maximum number of results.")]
@@ -58,7 +58,7 @@ def get_history(
     dataset: FromQuery[str],
     dataset_namespace: _Text = None,
     limit: _Most = 100,
-) -> History:
+) -> DatasetHistory:
     """Return its schemas with changes, its versions and checksums, and its writes."""
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)

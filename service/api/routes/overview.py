@@ -9,7 +9,7 @@ from service.explorer.overview import overview
 from service.queries.shapes import SliAnswer
 from service.queries.slis import objectives_of, slis
 from service.queries.status import Status, status
-from service.runtime.jobs import jobs_of
+from service.runtime.jobs import all_jobs
 
 
 @page("/", access="overview", is_cut=True)
@@ -40,5 +40,5 @@ def get_status(state: State) -> Status:
         settings,
         now,
         own_policy=state.policy.standing(),
-        jobs=jobs_of(settings.data_dir, now.timestamp(), state.jobs()),
+        jobs=all_jobs(settings.data_dir, now.timestamp(), state.jobs()),
     )

@@ -21,7 +21,7 @@ _Ended = Annotated[bool, QueryParameter(name="ended", description="Include those
 _Number = Annotated[int, PathParameter(ge=1, le=2**63 - 1, description="Its id.")]
 
 
-class Planned(
+class SuppressionRequest(
     msgspec.Struct,
     frozen=True,
     forbid_unknown_fields=True,
@@ -48,12 +48,12 @@ def get_suppressions(request: AnyRequest, *, with_ended: _Ended = False) -> Supp
 @post(
     "/api/v1/suppressions",
     access="suppress",
-    sends=Planned,
+    sends=SuppressionRequest,
     request_max_body_size=MAX_BODY_BYTES,
 )
 async def post_suppression(request: AnyRequest) -> Begun:
     """Begin one, or plan it."""
-    action_request = await json_body(request, Planned)
+    action_request = await json_body(request, SuppressionRequest)
     settings, now = request.app.state.settings, request.app.state.clock()
     begin = 0 if action_request.from_ is None else instant_of(action_request.from_, "from")
     wanted = WindowRequest(

@@ -26,7 +26,7 @@ class Series(msgspec.Struct, frozen=True):
     bounds: tuple[float, ...] = QUERY_BOUNDS
 
 
-class Batch(msgspec.Struct):
+class CountBatch(msgspec.Struct):
     """Counts to add to the catalog's sums.
 
     Attributes:
@@ -57,7 +57,7 @@ class Batch(msgspec.Struct):
         for bound in series.bounds:
             self.buckets.setdefault((series.metric, series.backend, series.query, str(bound)), 0.0)
 
-    def add(self, other: "Batch") -> None:
+    def add(self, other: "CountBatch") -> None:
         """Add all counts of another batch."""
         self.outcomes.update(other.outcomes)
         self.counts.update(other.counts)
@@ -70,15 +70,15 @@ class CounterBuffer:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting = Batch()
+        self._waiting = CountBatch()
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: CountBatch) -> None:
         """Have it written down with the next."""
         with self._lock:
             self._waiting.add(batch)
 
-    def take(self) -> Batch:
+    def take(self) -> CountBatch:
         """Return and remove the waiting counts; the caller stores them, or adds them again."""
         with self._lock:
-            taken, self._waiting = self._waiting, Batch()
+            taken, self._waiting = self._waiting, CountBatch()
             return taken

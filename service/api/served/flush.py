@@ -6,7 +6,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.upsert import add_up, fold_rows
 from lineage.states import ALL_TIERS
-from service.api.served.counter_buffer import Batch, CounterBuffer
+from service.api.served.counter_buffer import CountBatch, CounterBuffer
 
 _AMOUNTS = ("good", "total", "unknown")
 
@@ -28,7 +28,7 @@ def flush_counts(engine: Engine, tallies: CounterBuffer) -> None:
         raise
 
 
-def add(connection: Connection, batch: Batch) -> None:
+def add(connection: Connection, batch: CountBatch) -> None:
     """Add a batch inside a transaction: counters never fall, and are never corrected."""
     hours: dict[tuple[str, int], list[float]] = {}
     for (sli, hour, outcome), count in batch.outcomes.items():
@@ -49,7 +49,7 @@ def add(connection: Connection, batch: Batch) -> None:
     _add_figures(connection, batch)
 
 
-def _add_figures(connection: Connection, batch: Batch) -> None:
+def _add_figures(connection: Connection, batch: CountBatch) -> None:
     labels = ("metric", "backend", "query", "le")
     buckets = [
         {**dict(zip(labels, at, strict=True)), "value": value}

@@ -12,7 +12,7 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage.process.clock import Clock, to_micros
 from lineage.states import QUERY_LATENCY
-from service.api.served.counter_buffer import Batch, CounterBuffer, Outcome, Series
+from service.api.served.counter_buffer import CountBatch, CounterBuffer, Outcome, Series
 from service.api.served.disconnect import DisconnectWatcher, is_last
 
 METRIC = "lineage_query_seconds"
@@ -67,12 +67,12 @@ class QueryTimer:
                 self._tallies.add(judge_query(name, status, took, to_micros(self._clock())))
 
 
-def judge_query(query: str, status: int, took: Took, at: int) -> Batch:
+def judge_query(query: str, status: int, took: Took, at: int) -> CountBatch:
     """Count one answer: in the histogram, and in M7 unless it was a probe or ran no query.
 
     A response that no client waited for is in no histogram, unless it was late when they left.
     """
-    batch = Batch()
+    batch = CountBatch()
     if status in _NOT_ASKED:
         return batch
     outcome = _outcome(status, took)

@@ -6,7 +6,7 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import filled, grid, local, plain, show
+from service.cli.terminal import escape_markup, filled, grid, local, show
 from service.queries.access_audit import MOST_LISTED, AccessFilters, AccessPage
 from service.queries.access_audit import access_audit as find_accesses
 from service.queries.catalog_session import open_session
@@ -37,5 +37,5 @@ def access_table(answer: AccessPage) -> RenderableType:
     for row in answer.rows:
         decided = f"{row.decision}: {row.reason}" if row.reason else row.decision
         texts = (row.who or "-", row.action, row.subject, ", ".join(row.namespaces), decided)
-        shown.add_row(*map(plain, (local(row.at), *texts, row.status, row.version[:8])))
+        shown.add_row(*map(escape_markup, (local(row.at), *texts, row.status, row.version[:8])))
     return filled(shown, "no accesses are recorded: see `access` of the policy")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import clean, plain_lines, print_json
+from service.cli.terminal import escape_control, plain_lines, print_json
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
@@ -42,7 +42,7 @@ def _act(
         plain_lines(f"  note: {line}" for line in answer.plan.cautions)
         plain_lines(["dry run: nothing was done; add --yes to do it"])
     else:
-        plain_lines(clean(line) for line in done.did)
+        plain_lines(escape_control(line) for line in done.did)
     if done is not None and not done.is_whole:
         raise typer.Exit(_REJECTED)
 

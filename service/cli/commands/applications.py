@@ -6,7 +6,7 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import filled, grid, local, plain, show
+from service.cli.terminal import escape_markup, filled, grid, local, show
 from service.queries.applications import MOST_LISTED, ApplicationList, list_applications
 from service.queries.catalog_session import open_session
 from service.runtime.settings import read
@@ -53,5 +53,5 @@ def table(answer: ApplicationList) -> RenderableType:
             row.owner or "-",
             row.problem or "-",
         )
-        shown.add_row(*map(plain, cells))
+        shown.add_row(*map(escape_markup, cells))
     return filled(shown, "no SparkApplication matches")

@@ -6,7 +6,7 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import filled, grid, local, plain, show
+from service.cli.terminal import escape_markup, filled, grid, local, show
 from service.queries.audit import AuditFilters, AuditPage
 from service.queries.audit import audit as find_actions
 from service.queries.catalog_session import open_session
@@ -37,5 +37,5 @@ def action_table(answer: AuditPage) -> RenderableType:
     shown = grid("time", "who", "via", "action", "detail", "result")
     for row in answer.rows:
         cells = (row.who, row.via or "", row.action, row.detail, row.answer or "")
-        shown.add_row(plain(local(row.at)), *map(plain, cells))
+        shown.add_row(escape_markup(local(row.at)), *map(escape_markup, cells))
     return filled(shown, "no operator actions match")

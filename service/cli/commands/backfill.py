@@ -8,9 +8,9 @@ import typer
 
 from service.cli.commands.options import AsJson
 from service.cli.commands.progress import progress
-from service.cli.terminal import clean, console, plain, print_json
-from service.ingest.backfill import Sender
-from service.ingest.backfill_report import Report
+from service.cli.terminal import console, escape_control, escape_markup, print_json
+from service.ingest.backfill import BatchSender
+from service.ingest.backfill_report import BackfillReport
 from service.ingest.event_files import RecordedEvent, events_in, files_in
 from service.runtime.settings import read
 
@@ -31,7 +31,7 @@ def files(
 ) -> None:
     """Send the events in these files to the running collector."""
     recordings = files_in(paths)
-    sender = Sender(read())
+    sender = BatchSender(read())
     sender.require_collector()
     with progress(quiet=as_json) as bars:
         task = bars.add_task("files", total=len(recordings))
@@ -48,15 +48,15 @@ def _all(recordings: list[Path], on_file: Callable[[], None]) -> Iterator[Record
         on_file()
 
 
-def show(report: Report, *, as_json: bool) -> None:
+def show(report: BackfillReport, *, as_json: bool) -> None:
     """Print the result of the backfill, as JSON or as text."""
     if as_json:
         print_json(report)
         return
     screen = console()
-    screen.print(plain(f"{report.taken:,} events accepted, {report.rejected:,} rejected"))
+    screen.print(escape_markup(f"{report.taken:,} events accepted, {report.rejected:,} rejected"))
     for rejection in report.rejections:
-        where = f"{clean(rejection.file)}:{rejection.position}"
-        screen.print(plain(f"  {where}: {rejection.reason}"))
+        where = f"{escape_control(rejection.file)}:{rejection.position}"
+        screen.print(escape_markup(f"  {where}: {rejection.reason}"))
     if report.partial_reason:
-        screen.print(plain(f"  {report.partial_reason}"))
+        screen.print(escape_markup(f"  {report.partial_reason}"))

@@ -6,7 +6,7 @@ import typer
 
 from lineage.catalog.queries import LISTED
 from lineage.errors import RequestError
-from service.cli.terminal import clean
+from service.cli.terminal import escape_control
 from service.queries.catalog_session import open_session
 from service.queries.datasets import literal
 from service.runtime.settings import read
@@ -45,4 +45,4 @@ def _offered(name: str, incomplete: str) -> str:
 
 
 def _is_plain(name: str) -> bool:
-    return shlex.quote(name) == name == clean(name)
+    return shlex.quote(name) == name == escape_control(name)

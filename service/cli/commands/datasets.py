@@ -6,7 +6,7 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import filled, grid, local, plain, show, state, warn
+from service.cli.terminal import escape_markup, filled, grid, local, show, state, warn
 from service.queries.catalog_session import open_session
 from service.queries.datasets import FURTHEST, Filters, ListPart
 from service.queries.datasets import datasets as find_datasets
@@ -51,5 +51,5 @@ def datasets_table(page: DatasetPage) -> RenderableType:
     for row in page.datasets:
         why = " ".join(word for word in (row.sli, row.reason) if word) or "-"
         cells = (row.dataset, row.dataset_namespace, why, local(row.since), row.tier)
-        shown.add_row(state(row.state), *map(plain, cells), plain(row.owner or "-"))
+        shown.add_row(state(row.state), *map(escape_markup, cells), escape_markup(row.owner or "-"))
     return filled(shown, "no datasets match")

@@ -7,10 +7,10 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import grid, local, plain, show
+from service.cli.terminal import escape_markup, grid, local, show
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import open_session
-from service.queries.diff import Change, DatasetDiff, RunDiff, diff, runs_of_job
+from service.queries.diff import DatasetDiff, RunDiff, ValueChange, diff, runs_of_job
 from service.queries.run_snapshot import ComparedRun
 from service.queries.schema_changes import describe_changes
 from service.queries.timestamps import duration
@@ -51,15 +51,15 @@ def table(answer: RunDiff) -> RenderableType:
     """Return both runs side by side, and their differences below."""
     shown = grid("", "first", "second")
     for name, values in _heads(answer.first, answer.second):
-        shown.add_row(*map(plain, (name, *values)))
+        shown.add_row(*map(escape_markup, (name, *values)))
     shown.add_section()
     for change in answer.changes:
-        shown.add_row(*map(plain, _cells(change.what, change)))
+        shown.add_row(*map(escape_markup, _cells(change.what, change)))
     for dataset in answer.datasets:
         for row in _dataset(dataset):
-            shown.add_row(*map(plain, row))
+            shown.add_row(*map(escape_markup, row))
     if answer.same:
-        shown.add_row(plain("no differences reported"), "", "")
+        shown.add_row(escape_markup("no differences reported"), "", "")
     return shown
 
 
@@ -84,7 +84,7 @@ def error_text(message: str | None) -> str:
     return f"{first} {raised[-1]}" if raised else first
 
 
-def _cells(what: str, change: Change) -> tuple[str, str, str]:
+def _cells(what: str, change: ValueChange) -> tuple[str, str, str]:
     return what, change.first or "-", change.second or "-"
 
 

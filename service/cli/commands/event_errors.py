@@ -6,7 +6,7 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import filled, grid, local, plain, show
+from service.cli.terminal import escape_markup, filled, grid, local, show
 from service.queries.catalog_session import open_session
 from service.queries.event_errors import (
     MOST_LISTED,
@@ -49,7 +49,9 @@ def rejected_table(answer: RejectedPage) -> RenderableType:
     for one in answer.events:
         numbers = (f"#{one.number}", local(one.received_at))
         texts = (one.origin, one.reason, one.path or "-", one.detail)
-        shown.add_row(*map(plain, (*numbers, *texts, f"{one.body_bytes:,}", _head(one.body))))
+        shown.add_row(
+            *map(escape_markup, (*numbers, *texts, f"{one.body_bytes:,}", _head(one.body)))
+        )
     return filled(shown, "no rejected events are stored")
 
 
@@ -58,7 +60,10 @@ def error_table(answer: PipelineErrorPage) -> RenderableType:
     shown = grid("event", "landed", "reason", "detail", "body")
     for one in answer.errors:
         cells = (f"#{one.spool_seq}", local(one.landed_at), one.reason, one.detail)
-        shown.add_row(*map(plain, cells), plain(_head(one.body) if one.body else "in the lake"))
+        shown.add_row(
+            *map(escape_markup, cells),
+            escape_markup(_head(one.body) if one.body else "in the lake"),
+        )
     return filled(shown, "no pipeline errors are stored")
 
 

@@ -6,11 +6,11 @@ import typer
 from rich.console import Group, RenderableType
 
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import filled, grid, local, plain, show
+from service.cli.terminal import escape_markup, filled, grid, local, show
 from service.queries.catalog_session import open_session
 from service.queries.dataset_history import dataset_history
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.history_shapes import History, SchemaSpan
+from service.queries.history_shapes import DatasetHistory, SchemaSpan
 from service.queries.schema_changes import describe_changes
 from service.runtime.settings import read
 
@@ -35,28 +35,31 @@ def history(
     show(answer, history_tables, as_json=as_json)
 
 
-def history_tables(answer: History) -> RenderableType:
+def history_tables(answer: DatasetHistory) -> RenderableType:
     """Return four tables, one below the other."""
     schemas = grid("from", "until", "change", "code versions", title="schemas")
     for span in answer.schemas:
         changed, versions = _changed(span), ", ".join(span.code_versions) or "-"
         schemas.add_row(
-            *map(plain, (local(span.first_seen_at), local(span.last_seen_at), changed, versions))
+            *map(
+                escape_markup,
+                (local(span.first_seen_at), local(span.last_seen_at), changed, versions),
+            )
         )
     writes = grid(*_OF_WRITES, title="writes")
     for write in answer.writes:
         reported = (write.job_name, write.rows, write.partition, write.code_version)
         cells = (local(write.written_at), write.root_run_id, *(x or "-" for x in reported))
-        writes.add_row(*map(plain, cells))
+        writes.add_row(*map(escape_markup, cells))
     stamps = []
     for title, listed in (("versions", answer.versions), ("checksums", answer.checksums)):
         shown = grid("value", "first seen", "last seen", title=title)
         for stamp in listed:
             cells = (stamp.value, local(stamp.first_seen_at), local(stamp.last_seen_at))
-            shown.add_row(*map(plain, cells))
+            shown.add_row(*map(escape_markup, cells))
         stamps.append(filled(shown, f"{title}: none known"))
     tables = (filled(schemas, "schemas: none known"), filled(writes, "writes: none stored"))
-    return Group(plain(answer.dataset, "bold"), *tables, *stamps)
+    return Group(escape_markup(answer.dataset, "bold"), *tables, *stamps)
 
 
 def _changed(span: SchemaSpan) -> str:

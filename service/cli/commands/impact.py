@@ -4,7 +4,7 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import filled, grid, local, plain, show, state
+from service.cli.terminal import escape_markup, filled, grid, local, show, state
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.impact import Impact
@@ -35,8 +35,8 @@ def impact_table(answer: Impact) -> RenderableType:
     columns = ("tier", "dataset", "namespace", "owner", "state", "steps")
     shown = grid(*columns, title=_title(answer))
     for row in answer.affected:
-        names = map(plain, (row.tier, row.dataset, row.dataset_namespace, row.owner or "-"))
-        shown.add_row(*names, state(row.state), plain(row.depth))
+        names = map(escape_markup, (row.tier, row.dataset, row.dataset_namespace, row.owner or "-"))
+        shown.add_row(*names, state(row.state), escape_markup(row.depth))
     return filled(shown, _title(answer))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import console, plain, print_json
+from service.cli.terminal import console, escape_markup, print_json
 from service.queries.catalog_session import open_session
 from service.runtime.settings import Settings, read
 
@@ -93,6 +93,6 @@ def do(  # noqa: PLR0913 - what an ask is made of
     if as_json:
         print_json(found)
     elif found.is_done:
-        console().print(plain(f"{incident}: {_DONE[action]}"))
+        console().print(escape_markup(f"{incident}: {_DONE[action]}"))
     else:
-        console().print(plain(f"{incident}: {found.detail}"))
+        console().print(escape_markup(f"{incident}: {found.detail}"))

@@ -6,7 +6,7 @@ import typer
 from rich.console import Group, RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import grid, local, plain, show
+from service.cli.terminal import escape_markup, grid, local, show
 from service.queries.catalog_session import open_session
 from service.queries.incident import incident as find_incident
 from service.queries.incident_shapes import IncidentDetail, IncidentPage, IncidentRow
@@ -45,12 +45,16 @@ def _drawn(answer: IncidentPage | IncidentDetail) -> RenderableType:
 def listed(answer: IncidentPage) -> RenderableType:
     """Return a table with one line for each incident."""
     if not answer.incidents:
-        return plain("no incident is open")
+        return escape_markup("no incident is open")
     table = grid("incident", "severity", "state", "detected", "owner", "what", "bad datasets")
     for each in answer.incidents:
         detected = local(each.opened_at) if each.opened_at else "not yet"
         cells = (each.id, each.severity, _state(each), detected, each.owner or "nobody")
-        table.add_row(*map(plain, cells), plain(each.what), plain(f"{each.datasets:,}"))
+        table.add_row(
+            *map(escape_markup, cells),
+            escape_markup(each.what),
+            escape_markup(f"{each.datasets:,}"),
+        )
     return table
 
 
@@ -70,13 +74,22 @@ def whole(answer: IncidentDetail) -> RenderableType:
         over = " (recovered)" if each.left_at else ""
         by = each.explained_by or each.run_id or "-"
         cells = (name, each.tier, each.owner or "-", each.kind + over, local(each.onset), by)
-        members.add_row(*map(plain, cells))
+        members.add_row(*map(escape_markup, cells))
     timeline = grid("time", "event", "reason", "by", title="timeline")
     for step in answer.steps:
-        timeline.add_row(*map(plain, (local(step.at), step.what, step.reason, step.by or "-")))
+        timeline.add_row(
+            *map(escape_markup, (local(step.at), step.what, step.reason, step.by or "-"))
+        )
     more = len(answer.members) - _MOST_SHOWN
-    hidden = [plain(f"… and {more:,} datasets more: --json lists them")] if more > 0 else []
+    hidden = [escape_markup(f"… and {more:,} datasets more: --json lists them")] if more > 0 else []
     page = IncidentPage([row], 1, partial=False, partial_reason=None)
     times = "; ".join(f"{each.name} {local(each.at)}" for each in answer.times)
-    shown = (listed(page), plain(times), plain(answer.evidence), members, *hidden, timeline)
+    shown = (
+        listed(page),
+        escape_markup(times),
+        escape_markup(answer.evidence),
+        members,
+        *hidden,
+        timeline,
+    )
     return Group(*shown)

@@ -6,7 +6,7 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import filled, grid, local, plain, show, state
+from service.cli.terminal import escape_markup, filled, grid, local, show, state
 from service.queries.catalog_session import open_session
 from service.queries.jobs import MOST_LISTED, JobPage
 from service.queries.jobs import jobs as find_jobs
@@ -48,5 +48,5 @@ def jobs_table(answer: JobPage) -> RenderableType:
             duration(last.duration_seconds),
             last.error or "-",
         )
-        shown.add_row(state(last.status), *map(plain, cells))
+        shown.add_row(state(last.status), *map(escape_markup, cells))
     return filled(shown, "no jobs match")

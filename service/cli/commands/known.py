@@ -11,7 +11,7 @@ RUN = "Run"
 MEASURE = "Try and measure"
 
 
-class Known(msgspec.Struct, frozen=True):
+class CommandEntry(msgspec.Struct, frozen=True):
     """Command as the help lists it.
 
     Attributes:
@@ -25,12 +25,12 @@ class Known(msgspec.Struct, frozen=True):
     examples: tuple[str, ...]
 
 
-def _known(name: str, purpose: str, *examples: str) -> Known:
-    return Known(f"service.cli.commands.{name}", purpose, examples)
+def _known(name: str, purpose: str, *examples: str) -> CommandEntry:
+    return CommandEntry(f"service.cli.commands.{name}", purpose, examples)
 
 
-def _lab(name: str, *examples: str) -> Known:
-    return Known(f"lab.commands.{name}", MEASURE, examples)
+def _lab(name: str, *examples: str) -> CommandEntry:
+    return CommandEntry(f"lab.commands.{name}", MEASURE, examples)
 
 
 _TWO_RUNS: Final = "diff 019503f2-6c1f-7000-8000-000000000001 019503f2-6c1f-7000-8000-000000000002"

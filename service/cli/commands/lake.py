@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 
 from service.cli.commands.diff import error_text
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import filled, grid, local, plain, show, state
+from service.cli.terminal import escape_markup, filled, grid, local, show, state
 from service.queries.lake.reading import LakeRead
 from service.queries.lake.recalled import LakeQuestion
 from service.queries.lake.runs import (
@@ -94,12 +94,14 @@ def _run(found: RunDetail) -> RenderableType:
         ("error", error_text(found.error_message)),
         ("code version", found.code_version or "-"),
     ):
-        head.add_row(name, state(value) if name == "status" else plain(value))
+        head.add_row(name, state(value) if name == "status" else escape_markup(value))
     datasets = grid("did", "dataset", "namespace", "rows", "version", "partition")
     for io in found.datasets:
         known = (io.rows, io.version, io.partition)
         texts = ("-" if value is None else str(value) for value in known)
-        datasets.add_row(*map(plain, (io.direction, io.dataset, io.dataset_namespace, *texts)))
+        datasets.add_row(
+            *map(escape_markup, (io.direction, io.dataset, io.dataset_namespace, *texts))
+        )
     return Group(head, filled(datasets, "no dataset is known that it read or wrote"))
 
 
@@ -111,11 +113,13 @@ def listed(answer: LakeRuns) -> RenderableType:
             ", ".join(io.dataset for io in found.datasets if io.direction == direction) or "-"
             for direction in ("read", "write")
         )
-        job = plain(f"{found.job_namespace}/{found.job_name}")
-        start = plain(local(found.started_at))
-        table.add_row(plain(found.run_id), job, state(found.status), start, *map(plain, names))
+        job = escape_markup(f"{found.job_namespace}/{found.job_name}")
+        start = escape_markup(local(found.started_at))
+        table.add_row(
+            escape_markup(found.run_id), job, state(found.status), start, *map(escape_markup, names)
+        )
     none = f"no run that read or wrote {answer.dataset} is in the events that were read"
-    cursor = [plain(f"older: --cursor {answer.next_cursor}")] if answer.next_cursor else []
+    cursor = [escape_markup(f"older: --cursor {answer.next_cursor}")] if answer.next_cursor else []
     return Group(filled(table, none), *cursor, _read(answer.read))
 
 
@@ -126,4 +130,4 @@ def _read(read: LakeRead) -> RenderableType:
     )
     if read.days_without_events:
         text += f"; no events of {', '.join(read.days_without_events)}"
-    return plain(text)
+    return escape_markup(text)

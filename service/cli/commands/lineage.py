@@ -8,7 +8,7 @@ from rich.text import Text
 
 from service.cli.commands.options import AsJson, DataDir, Namespace, completed_datasets
 from service.cli.commands.past import past_drawing
-from service.cli.terminal import elsewhere, local, plain, show, state, tree
+from service.cli.terminal import elsewhere, escape_markup, local, show, state, tree
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.column_lineage import column_lineage
@@ -84,9 +84,9 @@ def _drawn(answer: Lineage | PastLineage | ColumnLineage) -> RenderableType:
 
 def drawing(answer: Lineage) -> RenderableType:
     """Return both trees and the last run, one below the other."""
-    head = Text.assemble(plain(answer.dataset, "bold"), "  ", state(answer.state))
+    head = Text.assemble(escape_markup(answer.dataset, "bold"), "  ", state(answer.state))
     return Group(
-        Text.assemble(head, "  ", plain(answer.dataset_namespace, "dim")),
+        Text.assemble(head, "  ", escape_markup(answer.dataset_namespace, "dim")),
         tree("upstream datasets", answer.upstream, _label),
         tree("downstream datasets", answer.downstream, _label),
         _run(answer.last_run),
@@ -94,28 +94,30 @@ def drawing(answer: Lineage) -> RenderableType:
 
 
 def _label(node: Node) -> Text:
-    by = plain(f"  by {', '.join(node.job_names)}", "dim")
+    by = escape_markup(f"  by {', '.join(node.job_names)}", "dim")
     origin = f"  (known from {ORIGIN_WORDS[node.origin]})" if node.origin else ""
-    label = Text.assemble(plain(node.dataset), "  ", state(node.state), by)
-    return label.append(plain(origin, "dim")).append(elsewhere(node))
+    label = Text.assemble(escape_markup(node.dataset), "  ", state(node.state), by)
+    return label.append(escape_markup(origin, "dim")).append(elsewhere(node))
 
 
 def _run(run: RunSummary | None) -> Text:
     if run is None:
-        return plain("last run: none known", "bold")
+        return escape_markup("last run: none known", "bold")
     length = duration(run.duration_seconds)
     facts = f"  started {local(run.started_at)}, finished {local(run.finished_at)}, took {length}"
-    head = Text.assemble(plain("last run: ", "bold"), state(run.status), plain(facts))
-    whose = plain(f"  {run.job_namespace}/{run.job_name}, run {run.run_id}", "dim")
+    head = Text.assemble(
+        escape_markup("last run: ", "bold"), state(run.status), escape_markup(facts)
+    )
+    whose = escape_markup(f"  {run.job_namespace}/{run.job_name}, run {run.run_id}", "dim")
     return Text("\n").join([head, whose])
 
 
 def column_drawing(answer: ColumnLineage) -> RenderableType:
     """Draw both trees, one below the other."""
     head = Text.assemble(
-        plain(f"{answer.dataset}.{answer.column}", "bold"),
-        plain(f"  {answer.type}" if answer.type else ""),
-        plain(f"  {answer.dataset_namespace}", "dim"),
+        escape_markup(f"{answer.dataset}.{answer.column}", "bold"),
+        escape_markup(f"  {answer.type}" if answer.type else ""),
+        escape_markup(f"  {answer.dataset_namespace}", "dim"),
     )
     return Group(
         head,
@@ -125,5 +127,5 @@ def column_drawing(answer: ColumnLineage) -> RenderableType:
 
 
 def _column_label(node: ColumnNode) -> Text:
-    how = plain("".join(f"  {describe(one)}" for one in node.transformations), "dim")
-    return Text.assemble(plain(f"{node.dataset}.{node.column}"), how, elsewhere(node))
+    how = escape_markup("".join(f"  {describe(one)}" for one in node.transformations), "dim")
+    return Text.assemble(escape_markup(f"{node.dataset}.{node.column}"), how, elsewhere(node))

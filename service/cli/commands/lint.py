@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import grid, plain, plain_lines, show
+from service.cli.terminal import escape_markup, grid, plain_lines, show
 from service.queries.catalog_session import open_session
 from service.queries.lint.answer import MOST_FINDINGS, lint
 from service.queries.lint.claims import TIER_TAG
@@ -36,18 +36,18 @@ def main(
 def page(answer: LintAnswer) -> RenderableType:
     """Return the findings as a table."""
     if not answer.findings:
-        return plain(f"{answer.datasets:,} datasets, and no two look like one")
+        return escape_markup(f"{answer.datasets:,} datasets, and no two look like one")
     title = "1 finding" if answer.total == 1 else f"{answer.total:,} findings"
     shown = grid("finding", "names", "evidence", title=title)
     for one in answer.findings:
-        shown.add_row(plain(one.kind), _names(one), plain(one.evidence))
+        shown.add_row(escape_markup(one.kind), _names(one), escape_markup(one.evidence))
     return shown
 
 
 def _names(one: Finding) -> Text:
     names = [f"{name.dataset_namespace} {name.dataset}" for name in one.names]
     more = [f"… {one.count} in all"] if one.count > len(one.names) else []
-    return Text("\n").join([plain(line) for line in [*names, *more]])
+    return Text("\n").join([escape_markup(line) for line in [*names, *more]])
 
 
 def advice(findings: list[Finding]) -> list[str]:

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 
 from lineage.process.clock import TELLABLE, is_tellable, system_clock, to_micros
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import clean, console, grid, local, plain, print_json
+from service.cli.terminal import console, escape_control, escape_markup, grid, local, print_json
 from service.errors import InvalidQuestionError
 from service.ingest.marquez.settings import MarquezSettings, read_marquez
 from service.queries.catalog_session import open_session
@@ -102,7 +102,7 @@ def resend(
     else:
         for one in done:
             line = f"#{one.spool_seq} of run {one.run}: {one.outcome} {one.detail}"
-            console().print(plain(line.rstrip()))
+            console().print(escape_markup(line.rstrip()))
     if any(one.outcome != "sent" for one in done):
         raise typer.Exit(_REJECTED)
 
@@ -130,13 +130,15 @@ def _instant(option: str, text: str | None) -> int:
 
 def page(answer: MarquezStatus) -> RenderableType:
     """Return the status as text."""
-    lines = [f"Marquez at {clean(answer.url or 'no URL: LINEWARD_MARQUEZ_URL is not set')}"]
+    lines = [
+        f"Marquez at {escape_control(answer.url or 'no URL: LINEWARD_MARQUEZ_URL is not set')}"
+    ]
     lines += _forwarding(answer.forwarding) if answer.forwarding else [f"forwarded: {_NEVER}"]
     for pull in answer.pulling:
         lines.append(f"pulled from {pull.url}: through {local(pull.through)}")
     lines.append(f"pulled: {answer.pulled:,} events accepted, {answer.pull_rejected:,} rejected")
     lines.append(_probe(answer))
-    parts: list[RenderableType] = [plain(line) for line in lines]
+    parts: list[RenderableType] = [escape_markup(line) for line in lines]
     parts += _compared(answer.comparison) if answer.comparison else [f"compared: {_NEVER}"]
     if answer.compare_rejected:
         parts.append(f"not compared: {answer.compare_rejected:,} runs that Marquez answered 4xx")
@@ -172,8 +174,12 @@ def _compared(found: Compared) -> list[RenderableType]:
         f" missing there, {found.missing_here:,} of {found.sampled_theirs:,} of theirs here"
     )
     if not found.examples:
-        return [plain(line)]
+        return [escape_markup(line)]
     table = grid("missing", "run", "job")
     for run in found.examples:
-        table.add_row(run.side, plain(run.run_id), plain(f"{run.job_namespace}/{run.job_name}"))
-    return [plain(line), table]
+        table.add_row(
+            run.side,
+            escape_markup(run.run_id),
+            escape_markup(f"{run.job_namespace}/{run.job_name}"),
+        )
+    return [escape_markup(line), table]

@@ -5,36 +5,38 @@ from collections.abc import Iterable
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from service.cli.terminal import elsewhere, local, plain, state, tree
+from service.cli.terminal import elsewhere, escape_markup, local, state, tree
 from service.queries.edge_runs import EdgeRun, Touched
 from service.queries.lineage_at import PastLineage, PastNode
 
 
 def past_drawing(answer: PastLineage) -> RenderableType:
     """Return both trees as they were, one below the other."""
-    head = Text.assemble(plain(answer.dataset, "bold"), plain(f"  as of {local(answer.at)}"))
+    head = Text.assemble(
+        escape_markup(answer.dataset, "bold"), escape_markup(f"  as of {local(answer.at)}")
+    )
     return Group(
-        Text.assemble(head, "  ", plain(answer.dataset_namespace, "dim")),
+        Text.assemble(head, "  ", escape_markup(answer.dataset_namespace, "dim")),
         tree("upstream datasets", answer.upstream, _label),
         tree("downstream datasets", answer.downstream, _label),
     )
 
 
 def _label(node: PastNode) -> Text:
-    head = Text.assemble(plain(node.dataset), elsewhere(node))
+    head = Text.assemble(escape_markup(node.dataset), elsewhere(node))
     return Text("\n").join([head, _run(node)])
 
 
 def _run(node: PastNode) -> Text:
     by = f"by {', '.join(node.job_names)}"
     if node.run is None:
-        return plain(f"  {by}; no run known from that time", "dim")
+        return escape_markup(f"  {by}; no run known from that time", "dim")
     facts = "".join(f", {fact}" for fact in _facts(node.run))
-    head = plain(f"  {by}, run {node.run.root_run_id} ", "dim")
-    text = Text.assemble(head, state(node.run.status), plain(facts, "dim"))
+    head = escape_markup(f"  {by}, run {node.run.root_run_id} ", "dim")
+    text = Text.assemble(head, state(node.run.status), escape_markup(facts, "dim"))
     if node.run.spark_conf:
         conf = ", ".join(f"{key}={value}" for key, value in node.run.spark_conf.items())
-        text = Text("\n").join([text, plain(f"    conf {conf}", "dim")])
+        text = Text("\n").join([text, escape_markup(f"    conf {conf}", "dim")])
     return text
 
 

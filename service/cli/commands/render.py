@@ -25,7 +25,7 @@ from service.ingest.spark.spark_conf import (
     FILE_SETTING,
     PACKAGES_REPLACED,
     SCALA_OF_SPARK,
-    Place,
+    Destinations,
     as_arguments,
     as_properties,
     lossless_settings,
@@ -114,7 +114,7 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     """Print Spark settings that lose no lineage events and no evidence."""
     if spark is _Spark.FOUR and scala is _Scala.OLD:
         raise RejectedInputError("--scala: Spark 4 supports 2.13 only; for 2.12 use --spark 3.5")
-    place = Place(
+    place = Destinations(
         url=url or (COLLECTOR_URL if kubernetes else read().collector),
         folder=folder,
         name=name or f"events-{uuid4().hex[:12]}",
@@ -135,7 +135,7 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
 
 
 def _print_cluster(
-    place: Place, cluster: Cluster, operator: _Operator, *, as_json: bool, arguments: bool
+    place: Destinations, cluster: Cluster, operator: _Operator, *, as_json: bool, arguments: bool
 ) -> None:
     settings = cluster_settings(place, cluster)
     if as_json:
@@ -146,7 +146,7 @@ def _print_cluster(
         sys.stdout.write(as_manifest(settings, cluster, operator.value))
 
 
-def _print_machine(place: Place, *, as_json: bool, arguments: bool) -> None:
+def _print_machine(place: Destinations, *, as_json: bool, arguments: bool) -> None:
     lines = lossless_settings(place)
     if as_json:
         print_json({one.name: one.value for one in lines})

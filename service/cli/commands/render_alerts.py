@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from service.cli.terminal import clean, warn
+from service.cli.terminal import escape_control, warn
 from service.errors import RejectedInputError
 from service.runtime.settings import read
 
@@ -54,7 +54,7 @@ def rules(  # noqa: PLR0913 - each is an option of the command
     base = checked("--url", url or read().service_url)
     _warn_of_strangers(found, people)
     for note in describe_unrendered(found):
-        warn(clean(note))
+        warn(escape_control(note))
     jobs = ScrapeJobs(service=job, collector=collector_job)
     sys.stdout.write(rule_file(found, people=people, jobs=jobs, runbooks=f"{base}/runbooks"))
 
@@ -97,10 +97,12 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
     if not outside_configs(people.platform, found, places):
         warn(
             "nobody is notified when Lineward's service is down: set --outside-url, or a"
-            f" pagerduty_key_file of the owner {clean(people.platform)} in the policy"
+            f" pagerduty_key_file of the owner {escape_control(people.platform)} in the policy"
         )
     if posting and token_file:
-        named = f"{clean(str(token_file))} holds the policy's token {clean(posting)}"
+        named = (
+            f"{escape_control(str(token_file))} holds the policy's token {escape_control(posting)}"
+        )
         sys.stdout.write(f"# {named}.\n")
     sys.stdout.write(rendered(found, people=people, places=places))
 
@@ -129,7 +131,7 @@ def _warn_of_strangers(policy: "Policy", people: "AlertOwners") -> None:
     known = {owner.name for owner in policy.owners}
     for name in dict.fromkeys((people.platform, people.engineering)):
         if name not in known:
-            warn(f"the policy has no owner {clean(name)!r}, so no channels are known")
+            warn(f"the policy has no owner {escape_control(name)!r}, so no channels are known")
 
 
 def checked(option: str, url: str) -> str:

@@ -8,7 +8,7 @@ import typer
 
 from lineage.process.clock import to_micros
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import console, plain, print_json
+from service.cli.terminal import console, escape_markup, print_json
 from service.errors import RejectedInputError
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import Dataset, resolve_dataset
@@ -38,7 +38,7 @@ def main(
     if as_json:
         print_json({"dataset_namespace": namespace, "dataset": name, "note": note.strip()})
     else:
-        console().print(plain(f"{name}: the next evaluation retires it"))
+        console().print(escape_markup(f"{name}: the next evaluation retires it"))
 
 
 def _request(settings: Settings, dataset: Dataset, note: str, now: datetime) -> None:

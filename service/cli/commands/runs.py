@@ -6,7 +6,7 @@ import typer
 from rich.console import Group, RenderableType
 
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import grid, local, plain, show, state
+from service.cli.terminal import escape_markup, grid, local, show, state
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.older import where_older_runs_are
@@ -37,12 +37,17 @@ def runs(
 def runs_table(answer: RecentRuns) -> RenderableType:
     """Draw one line for each run, and where older ones are."""
     where = where_older_runs_are(answer.older)
-    older = [plain(where)] if where else []
+    older = [escape_markup(where)] if where else []
     if not answer.runs:
-        return Group(plain("no run is known that read or wrote it"), *older)
+        return Group(escape_markup("no run is known that read or wrote it"), *older)
     table = grid("run", "job", "did", "status", "started", "took")
     for run in answer.runs:
-        job = plain(f"{run.job_namespace}/{run.job_name}")
-        times = (plain(local(run.started_at)), plain(duration(run.duration_seconds)))
-        table.add_row(plain(run.run_id), job, plain(run.direction), state(run.status), *times)
+        job = escape_markup(f"{run.job_namespace}/{run.job_name}")
+        times = (
+            escape_markup(local(run.started_at)),
+            escape_markup(duration(run.duration_seconds)),
+        )
+        table.add_row(
+            escape_markup(run.run_id), job, escape_markup(run.direction), state(run.status), *times
+        )
     return Group(table, *older)

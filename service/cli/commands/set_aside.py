@@ -6,7 +6,7 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import filled, grid, local, plain, show
+from service.cli.terminal import escape_markup, filled, grid, local, show
 from service.queries.catalog_session import open_session
 from service.queries.set_aside import MOST_SET_ASIDE, SetAsidePage, set_aside_events
 from service.runtime.settings import read
@@ -41,5 +41,5 @@ def set_aside_table(answer: SetAsidePage) -> RenderableType:
             *(text or "-" for text in (job, event.run_id, event.producer)),
             local(event.requeued_at),
         )
-        shown.add_row(*map(plain, cells))
+        shown.add_row(*map(escape_markup, cells))
     return filled(shown, "no events are set aside")

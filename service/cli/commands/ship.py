@@ -15,7 +15,7 @@ from service.errors import RejectedInputError
 from service.ingest.collector_client import StoppedError, Target, read_token
 from service.ingest.endless import endless_uploader
 from service.ingest.ship.positions import Positions
-from service.ingest.ship.shipper import PATTERNS, Shipped, Shipper
+from service.ingest.ship.shipper import PATTERNS, FolderShipper, Shipped
 from service.runtime.data_dir_lock import hold
 from service.runtime.settings import read
 
@@ -66,14 +66,14 @@ def main(  # noqa: PLR0913 - each is an option of the command
         positions = Positions(kept / "positions.json")
         stopping = stop_on_signals()
         poster = endless_uploader(target, stopping)
-        shipper = Shipper(folder, positions, poster, match or PATTERNS)
+        shipper = FolderShipper(folder, positions, poster, match or PATTERNS)
         _run(shipper, stopping, once=once)
     _show(shipper.report, as_json=as_json)
     if once and shipper.report.rejected:
         raise typer.Exit(RejectedInputError.exit_code)
 
 
-def _run(shipper: Shipper, stopping: Event, *, once: bool) -> None:
+def _run(shipper: FolderShipper, stopping: Event, *, once: bool) -> None:
     if not once:
         shipper.follow(stopping)
         return

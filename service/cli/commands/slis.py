@@ -5,7 +5,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import grid, local, plain, show
+from service.cli.terminal import escape_markup, grid, local, show
 from service.queries.catalog_session import open_session
 from service.queries.shapes import SliAnswer, SliRow
 from service.queries.slis import is_met, objectives, slis
@@ -30,7 +30,9 @@ def table(answer: SliAnswer) -> RenderableType:
     shown = grid(*columns, title=f"ratio of good, evaluated {local(answer.evaluated_at)}")
     for row in answer.slis:
         cells = (row.id, row.name, row.tier, _count(row.good), _count(row.total))
-        shown.add_row(*map(plain, cells), _ratio(row), plain(_percent(row.objective)))
+        shown.add_row(
+            *map(escape_markup, cells), _ratio(row), escape_markup(_percent(row.objective))
+        )
     return shown
 
 
@@ -44,5 +46,5 @@ def _percent(ratio: float | None) -> str:
 
 def _ratio(row: SliRow) -> Text:
     if row.ratio is None:
-        return plain("unknown" if row.total else "no data", "yellow")
-    return plain(_percent(row.ratio), _STYLES[is_met(row)])
+        return escape_markup("unknown" if row.total else "no data", "yellow")
+    return escape_markup(_percent(row.ratio), _STYLES[is_met(row)])

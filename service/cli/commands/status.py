@@ -5,13 +5,13 @@ from rich.console import Group, RenderableType
 
 from lineage.process.clock import system_clock
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import console, grid, local, plain, print_json, state
+from service.cli.terminal import console, escape_markup, grid, local, print_json, state
 from service.errors import NoDataError, UnreachableError
 from service.queries.applications import KubernetesStatus
-from service.queries.roles import Role, RolePolicy, ServiceLeader, roles_of, trouble_of
+from service.queries.roles import RolePolicy, RoleStatus, ServiceLeader, roles_of, trouble_of
 from service.queries.status import Status, status, warnings_of
 from service.queries.timestamps import duration
-from service.runtime.jobs import Job, problem_of, state_of, stored_jobs
+from service.runtime.jobs import PeriodicJobState, job_problem, state_of, stored_jobs
 from service.runtime.settings import Settings, read
 
 app = typer.Typer(add_completion=False)
@@ -40,7 +40,7 @@ def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
 def page(answer: Status) -> RenderableType:
     """Return the status as text."""
     shown = _roles(answer.data_dir, answer.roles, answer.warnings)
-    return Group(*shown, *(plain(line) for line in _lines(answer)), *_jobs(answer.jobs))
+    return Group(*shown, *(escape_markup(line) for line in _lines(answer)), *_jobs(answer.jobs))
 
 
 def _show_roles(settings: Settings) -> None:
@@ -51,17 +51,21 @@ def _show_roles(settings: Settings) -> None:
         console().print(Group(*_roles(str(folder.absolute()), roles, warnings_of(folder))))
 
 
-def _roles(data_dir: str, roles: list[Role], warnings: list[str]) -> list[RenderableType]:
+def _roles(data_dir: str, roles: list[RoleStatus], warnings: list[str]) -> list[RenderableType]:
     """Describe the roles and their failures, first: other figures depend on them."""
     table = grid("role", "state", "pid", "restarts")
     for role in roles:
         table.add_row(role.role, state(role.state), str(role.pid or "-"), str(role.restarts))
     now = system_clock()
     failing = (line for role in roles if (line := trouble_of(role, now)))
-    return [plain(data_dir), table, *(plain(line) for line in (*warnings, *failing))]
+    return [
+        escape_markup(data_dir),
+        table,
+        *(escape_markup(line) for line in (*warnings, *failing)),
+    ]
 
 
-def _jobs(jobs: list[Job]) -> list[RenderableType]:
+def _jobs(jobs: list[PeriodicJobState]) -> list[RenderableType]:
     """Describe the periodic jobs, and those that fail or hang."""
     if not jobs:
         return []
@@ -72,7 +76,7 @@ def _jobs(jobs: list[Job]) -> list[RenderableType]:
             *(local(job.last_run_at), duration(job.last_seconds), f"{job.failures:,}"),
         )
     now = system_clock()
-    return [table, *(plain(line) for job in jobs if (line := problem_of(job, now)))]
+    return [table, *(escape_markup(line) for job in jobs if (line := job_problem(job, now)))]
 
 
 def _lines(answer: Status) -> list[str]:

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from lineage.process.clock import from_micros, to_micros
 from service.cli.commands.incident import do
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import console, filled, grid, local, plain, print_json, show, warn
+from service.cli.terminal import console, escape_markup, filled, grid, local, print_json, show, warn
 from service.cli.time_args import parse_end
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import open_session
@@ -90,7 +90,7 @@ def unsuppress(
     if as_json:
         print_json({"id": int(what), "ended_at": now.isoformat()})
     else:
-        console().print(plain(f"window {what} ended"))
+        console().print(escape_markup(f"window {what} ended"))
 
 
 @app.command()
@@ -116,7 +116,7 @@ def table(answer: SuppressionList) -> RenderableType:
         number = "policy" if row.id is None else str(row.id)
         name = row.name if row.cron is None else f"{row.name} ({row.cron})"
         cells = (number, name, row.pattern, local(row.begin), local(row.until))
-        shown.add_row(*map(plain, (*cells, row.state, row.by, row.reason)))
+        shown.add_row(*map(escape_markup, (*cells, row.state, row.by, row.reason)))
     return filled(shown, "no suppression windows")
 
 
@@ -133,7 +133,7 @@ def _begin_window(
         return
     what = f"{window.pattern} ({begun.datasets:,} datasets)"
     console().print(
-        plain(f"window {begun.id}: {what} is suppressed until {local(iso(window.until))}")
+        escape_markup(f"window {begun.id}: {what} is suppressed until {local(iso(window.until))}")
     )
     if not begun.datasets:
         warn("no known dataset matches: see `lineward datasets`")

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 
 from lineage.process.clock import system_clock
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import filled, grid, local, plain, show
+from service.cli.terminal import escape_markup, filled, grid, local, show
 from service.queries.catalog_session import open_session
 from service.queries.unsourced import MOST_HOURS, MOST_LISTED, UnsourcedReads, unsourced_reads
 from service.runtime.settings import read
@@ -37,5 +37,5 @@ def unsourced_table(answer: UnsourcedReads) -> RenderableType:
         by = ", ".join([*row.job_names, *([f"and {more} more"] if more else [])])
         name = f"{row.dataset_namespace} {row.dataset}"
         cells = (row.readers, row.reads, name, row.tier, row.owner or "-", local(row.last_read_at))
-        shown.add_row(*map(plain, cells), plain(by))
+        shown.add_row(*map(escape_markup, cells), escape_markup(by))
     return filled(shown, f"every dataset that was read in the last {answer.hours} h has a source")

@@ -13,14 +13,14 @@ from lineage.catalog.trouble import CatalogError
 from lineage.policy.model import Policy
 from runbooks.actions.kubernetes_settings import read_for_watch
 from service.cli.commands.options import DataDir
-from service.cli.terminal import clean
+from service.cli.terminal import escape_control
 from service.errors import RejectedInputError
 from service.ingest.kafka.settings import client_settings
 from service.ingest.kafka.settings import read as read_kafka
 from service.ingest.marquez.settings import read_marquez
 from service.runtime.binding import require_guarded
 from service.runtime.data_dir_lock import require_not_running
-from service.runtime.data_folder import tighten
+from service.runtime.data_folder import restrict_permissions
 from service.runtime.java import require_java
 from service.runtime.roles import commands, environment, with_free_ports
 from service.runtime.settings import Settings, read
@@ -60,7 +60,7 @@ def main(
         read_for_watch()
     require_not_running(settings.data_dir)
     settings = with_free_ports(settings)
-    for warning in tighten(settings.data_dir):
+    for warning in restrict_permissions(settings.data_dir):
         _say(warning)
     supervisor = Supervisor(commands(settings), settings.data_dir, environment(settings), _say)
     supervisor.run(
@@ -113,7 +113,7 @@ def _upgrade(settings: Settings) -> None:
 def _say(text: str) -> None:
     """Print a text; a closed terminal or a full disk stops no role."""
     with suppress(OSError):
-        typer.echo("\n".join(clean(line) for line in text.splitlines()))
+        typer.echo("\n".join(escape_control(line) for line in text.splitlines()))
 
 
 def _marquez(settings: Settings) -> str:

@@ -3,7 +3,7 @@
 import typer
 
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import console, plain, print_json, state
+from service.cli.terminal import console, escape_markup, print_json, state
 from service.queries.catalog_session import open_session
 from service.queries.dataset import why as explain
 from service.queries.dataset_lookup import resolve_dataset
@@ -29,6 +29,6 @@ def why(
         print_json(answer)
         return
     screen = console()
-    screen.print(plain(answer.dataset, "bold"), state(answer.state))
+    screen.print(escape_markup(answer.dataset, "bold"), state(answer.state))
     for sentence in answer.sentences:
-        screen.print(plain(f"  {sentence}"))
+        screen.print(escape_markup(f"  {sentence}"))

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.reader import Reader, open_reader
+from lineage.catalog.reader import CatalogReader, open_reader
 from lineage.errors import RequestError
 from service.incidents.diagnosis.lost_pods import compare_pods
 from service.incidents.diagnosis.ranking import Diagnosis, diagnosis_of
@@ -56,7 +56,7 @@ _WAITING = (
 )
 
 
-def _compared(reader: Reader, name: str, namespace: str) -> Diagnosis:
+def _compared(reader: CatalogReader, name: str, namespace: str) -> Diagnosis:
     try:
         good, failed = runs_of_job(reader, name, namespace)
         lost = compare_pods(reader, good, failed)

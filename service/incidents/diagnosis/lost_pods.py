@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from service.incidents.diagnosis.ranking import Difference
 
@@ -22,7 +22,7 @@ WHERE spark_id IN ({_APPLICATIONS}) AND problem IS NOT NULL ORDER BY submitted_a
 """  # noqa: S608 - our own tables
 
 
-def compare_pods(reader: Reader, good: str, failed: str) -> Iterator[Difference]:
+def compare_pods(reader: CatalogReader, good: str, failed: str) -> Iterator[Difference]:
     """Yield what Kubernetes has of the failed run, and not of the good one.
 
     Args:
@@ -37,7 +37,7 @@ def compare_pods(reader: Reader, good: str, failed: str) -> Iterator[Difference]
         yield Difference("SparkApplication", None, problem)
 
 
-def _list_lost(reader: Reader, run: str) -> str | None:
+def _list_lost(reader: CatalogReader, run: str) -> str | None:
     rows = reader.rows(_LOST, {"run": run, "most": _MOST})
     return "; ".join(map(_word, rows)) or None
 

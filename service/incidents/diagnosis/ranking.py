@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from service.queries.diff import Change, DatasetDiff, RunDiff
+from service.queries.diff import DatasetDiff, RunDiff, ValueChange
 from service.queries.schema_changes import describe_changes
 
 _MOST_KEPT = 20
@@ -77,7 +77,7 @@ def _ranked(found: RunDiff) -> Iterator[Difference]:
     yield from (each for one in read for each in _figures(one))
 
 
-def _of(change: Change) -> Difference:
+def _of(change: ValueChange) -> Difference:
     return Difference(change.what, change.first, change.second)
 
 

@@ -10,7 +10,7 @@ from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import incident
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from lineage.states import IMPACT_ANALYSIS
-from service.api.served.counter_buffer import IMPACT_BOUNDS, Batch, Outcome, Series
+from service.api.served.counter_buffer import IMPACT_BOUNDS, CountBatch, Outcome, Series
 from service.api.served.flush import add
 from service.incidents.impact.pages import (
     Page,
@@ -47,7 +47,7 @@ class ImpactClock:
         if not news:
             return
         with write_transaction(engine) as connection:
-            batch = Batch()
+            batch = CountBatch()
             for page, after in news:
                 if _keep(connection, page, after):
                     _count(batch, page, after, now)
@@ -118,7 +118,7 @@ def _keep(connection: Connection, before: Page, after: Page) -> bool:
     return changed.rowcount == 1
 
 
-def _count(batch: Batch, before: Page, after: Page, now: int) -> None:
+def _count(batch: CountBatch, before: Page, after: Page, now: int) -> None:
     if before.outcome is None and after.outcome not in {None, LEFT_OUT}:
         batch.count(IMPACT_ANALYSIS, now, str(after.outcome))
     if after.accepted_at is not None and after.fault_at is not None:

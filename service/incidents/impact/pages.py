@@ -76,7 +76,7 @@ class Paged(msgspec.Struct, frozen=True):
     is_later: bool
 
 
-class Fault(msgspec.Struct, frozen=True):
+class FaultStart(msgspec.Struct, frozen=True):
     """Start of a fault that pages, µs; `is_known`: Lineward could observe it then."""
 
     at: int
@@ -94,10 +94,10 @@ def paged_incidents(connection: Connection, page: Page) -> Paged:
     return Paged(at, first < at)
 
 
-def fault_of(connection: Connection, page: Page, since: Paged) -> Fault:
+def fault_of(connection: Connection, page: Page, since: Paged) -> FaultStart:
     """Return the start of the clock: first FAIL, missed deadline, or the time of the page."""
     if since.is_later:
-        return Fault(since.at, is_known=True)
+        return FaultStart(since.at, is_known=True)
     at, is_history = _instant(page.root_kind, page.onset, page), False
     first = connection.execute(_FIRST_MEMBER, {"incident": page.incident_id}).one_or_none()
     if first is not None and first.onset <= page.onset:
@@ -105,7 +105,7 @@ def fault_of(connection: Connection, page: Page, since: Paged) -> Fault:
     watching: int | None = connection.scalar(_WATCHING)
     is_known = not is_history and (watching is None or watching <= at)
     # A clock may run ahead; what paged was a fault by then.
-    return Fault(min(at, since.at), is_known)
+    return FaultStart(min(at, since.at), is_known)
 
 
 def _instant(kind: str, onset: int, page: Page) -> int:

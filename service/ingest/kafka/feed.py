@@ -33,7 +33,7 @@ class Consumer(Protocol):
         """Note where to go on."""
 
 
-class Received(msgspec.Struct, frozen=True):
+class KafkaMessage(msgspec.Struct, frozen=True):
     """Message with its position."""
 
     body: bytes
@@ -81,7 +81,7 @@ class Feed:
             self._commit(received)
         return len(received)
 
-    def _land(self, events: Sequence[Received]) -> None:
+    def _land(self, events: Sequence[KafkaMessage]) -> None:
         for batch in batch_events(events):
             bodies = [event.body for event in batch]
             for one in self._poster.post(bodies, [event.where for event in batch]):
@@ -95,7 +95,7 @@ class Feed:
                     kept_by_collector=one.is_kept,
                 )
 
-    def _commit(self, received: Sequence[Received]) -> None:
+    def _commit(self, received: Sequence[KafkaMessage]) -> None:
         newest: dict[tuple[str, int], int] = {}
         for one in received:
             newest[(one.topic, one.partition)] = one.offset + 1
@@ -127,10 +127,10 @@ class Feed:
             _log.warning("kafka_trouble", trouble=str(error), next="trying again")
 
 
-def _received(message: Message) -> Received:
+def _received(message: Message) -> KafkaMessage:
     body = message.value()
     topic, partition, offset = message.topic(), message.partition(), message.offset()
     if body is None or not body.strip():
         body = b""  # a tombstone: there is nothing to keep
         _log.warning("message_is_empty", topic=topic, partition=partition, offset=offset)
-    return Received(body, topic or "", partition or 0, offset or 0)
+    return KafkaMessage(body, topic or "", partition or 0, offset or 0)

@@ -24,7 +24,7 @@ _USUAL = {
 }
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class KafkaSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Read from `LINEWARD_KAFKA_` + field in capitals."""
 
     bootstrap: str | None = None  # host:port, several with commas; none: no Kafka
@@ -33,16 +33,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     config_file: Path | None = None  # librdkafka's settings, name=value a line: TLS, SASL
 
 
-def read() -> Settings:
+def read() -> KafkaSettings:
     """Read the settings of this process.
 
     Raises:
         InvalidSettingError: an unknown `LINEWARD_KAFKA_` variable.
     """
-    return environment.read(Settings, section="KAFKA_")
+    return environment.read(KafkaSettings, section="KAFKA_")
 
 
-def client_settings(settings: Settings) -> dict[str, str]:
+def client_settings(settings: KafkaSettings) -> dict[str, str]:
     """Return the client's configuration.
 
     Raises:

@@ -31,7 +31,7 @@ class MarquezError(RequestError):
     title = "Marquez does not answer"
 
 
-class TooLargeError(MarquezError):
+class AnswerTooLargeError(MarquezError):
     """Error: its answer is over 64 MiB."""
 
 
@@ -162,7 +162,7 @@ async def _bounded(response: httpx.Response) -> bytes:
         body += part
         if len(body) > _MAX_ANSWER_BYTES:
             message = f"{response.url.path}: an answer over {_MAX_ANSWER_BYTES} bytes"
-            raise TooLargeError(message)
+            raise AnswerTooLargeError(message)
     return bytes(body)
 
 

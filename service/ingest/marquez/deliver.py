@@ -10,7 +10,7 @@ import structlog
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
 from service.ingest.marquez.client import Marquez, Verdict
-from service.ingest.marquez.known import Known, known_of
+from service.ingest.marquez.known import EventCore, known_of
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.spooled import Spooled
 
@@ -58,7 +58,7 @@ class Trial(msgspec.Struct):
     """
 
     event: Spooled
-    known: Known
+    known: EventCore
     failures: int = 0
     while_others_passed: int = 0
     passes: int = 0
@@ -175,5 +175,5 @@ async def pause(stop: asyncio.Event, seconds: float) -> None:
             await stop.wait()
 
 
-def _is_stored_all_the_same(known: Known) -> bool:
+def _is_stored_all_the_same(known: EventCore) -> bool:
     return known.run is not None and known.eventType is None

@@ -14,7 +14,7 @@ import structlog
 
 from lineage.process.clock import Clock, to_micros
 from service.ingest.marquez.deliver import EventSender, RejectedError, StoppedError, pause
-from service.ingest.marquez.known import Seen, known_of
+from service.ingest.marquez.known import KnownEvents, known_of
 from service.ingest.marquez.spooled import Spooled, last_seq, spooled_after
 from service.ingest.marquez.store import SetAside, Store, in_catalog
 
@@ -55,7 +55,7 @@ class Forwarder:
     """Reader of the spool with one lane per run; lanes share the courier's connections."""
 
     def __init__(
-        self, spool: Path, store: Store, courier: EventSender, *, seen: Seen, clock: Clock
+        self, spool: Path, store: Store, courier: EventSender, *, seen: KnownEvents, clock: Clock
     ) -> None:
         self._spool = spool
         self._store = store

@@ -25,7 +25,7 @@ class _Named(msgspec.Struct):
     name: str = ""
 
 
-class Known(msgspec.Struct):
+class EventCore(msgspec.Struct):
     """Core of an event."""
 
     eventTime: str = ""  # noqa: N815
@@ -75,11 +75,11 @@ class Pulled(msgspec.Struct, frozen=True):
     """
 
     body: bytes
-    known: Known
+    known: EventCore
     at: int
 
 
-class Seen:
+class KnownEvents:
     """Events that the spool has or had; the oldest are forgotten beyond a bound."""
 
     def __init__(self, most: int = _MOST_SEEN) -> None:
@@ -97,17 +97,17 @@ class Seen:
         return identity in self._identities
 
 
-_decoder = msgspec.json.Decoder(Known)
+_decoder = msgspec.json.Decoder(EventCore)
 _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 
 
-def known_of(body: bytes) -> Known:
+def known_of(body: bytes) -> EventCore:
     """Return the core of a body; fields that violate the specification are left out."""
     try:
         return _decoder.decode(body)
     except _UNREADABLE:
         # The collector took it all the same (a lone surrogate, a null name): a lane of its own.
-        return Known(eventTime="", run=_Run(blake2b(body, digest_size=16).hexdigest()))
+        return EventCore(eventTime="", run=_Run(blake2b(body, digest_size=16).hexdigest()))
 
 
 def pulled_of(raw: bytes) -> Pulled:

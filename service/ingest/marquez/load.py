@@ -8,10 +8,10 @@ from tenacity import (
 )
 
 from lineage.origins import MARQUEZ_HISTORY
-from service.ingest.backfill import Sender
-from service.ingest.backfill_report import Report
+from service.ingest.backfill import BatchSender
+from service.ingest.backfill_report import BackfillReport
 from service.ingest.marquez.client import Marquez, MarquezError
-from service.ingest.marquez.known import Seen
+from service.ingest.marquez.known import KnownEvents
 from service.ingest.marquez.pull import send_unseen
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.windows import events_between, next_after
@@ -21,14 +21,16 @@ _ATTEMPTS = 8
 _LONGEST_WAIT_SECONDS = 10.0
 
 
-async def load(settings: Settings, bounds: MarquezSettings, after: int, before: int) -> Report:
+async def load(
+    settings: Settings, bounds: MarquezSettings, after: int, before: int
+) -> BackfillReport:
     """Send all events of [after, before), µs of the producers' time, in the order of that time.
 
     Raises:
         MarquezError: it failed several times; the same span again repeats nothing.
         NotRunningError: the collector did not answer.
     """
-    sender = Sender(settings, origin=MARQUEZ_HISTORY)
+    sender = BatchSender(settings, origin=MARQUEZ_HISTORY)
     sender.require_collector()
     marquez = Marquez(bounds)
     longest = min(_LONGEST_WAIT_SECONDS, bounds.longest_wait_seconds)
@@ -48,11 +50,11 @@ async def load(settings: Settings, bounds: MarquezSettings, after: int, before: 
 class _Loading:
     """Progress of the load, so that a failure does not begin the span again."""
 
-    def __init__(self, marquez: Marquez, sender: Sender, after: int) -> None:
+    def __init__(self, marquez: Marquez, sender: BatchSender, after: int) -> None:
         self._marquez = marquez
         self._sender = sender
         self._reached = after
-        self._seen = Seen()
+        self._seen = KnownEvents()
 
     async def go_on(self, before: int) -> None:
         async for page in events_between(self._marquez, self._reached, before):

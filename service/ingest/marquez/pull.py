@@ -14,10 +14,10 @@ import msgspec
 
 from lineage.periods import Monotonic, Period
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
-from service.ingest.backfill import Sender
+from service.ingest.backfill import BatchSender
 from service.ingest.event_files import RecordedEvent
 from service.ingest.marquez.client import Marquez
-from service.ingest.marquez.known import Pulled, Seen, known_of
+from service.ingest.marquez.known import KnownEvents, Pulled, known_of
 from service.ingest.marquez.spooled import latest_bodies
 from service.ingest.marquez.store import PullState, Store, in_catalog
 from service.ingest.marquez.windows import FAR_FUTURE, events_between, next_after
@@ -61,10 +61,10 @@ class Puller:
     def __init__(  # noqa: PLR0913 - whom it asks and whom it hands to, by name
         self,
         marquez: Marquez,
-        sender: Sender,
+        sender: BatchSender,
         store: Store,
         *,
-        seen: Seen,
+        seen: KnownEvents,
         clock: Clock,
         monotonic: Monotonic = time.monotonic,
     ) -> None:
@@ -130,7 +130,7 @@ class Puller:
         return report.taken - before[0], report.rejected - before[1]
 
 
-async def send_unseen(sender: Sender, seen: Seen, page: Sequence[Pulled]) -> None:
+async def send_unseen(sender: BatchSender, seen: KnownEvents, page: Sequence[Pulled]) -> None:
     """Post what is new to us; it is known from then on, durable or rejected.
 
     Raises:
@@ -142,7 +142,7 @@ async def send_unseen(sender: Sender, seen: Seen, page: Sequence[Pulled]) -> Non
         seen.add(identity)
 
 
-def _send_all(sender: Sender, events: Sequence[Pulled]) -> None:
+def _send_all(sender: BatchSender, events: Sequence[Pulled]) -> None:
     # In place of a file, a rejection names the run.
     recorded = (
         RecordedEvent(Path(event.known.whose), position, event.body)

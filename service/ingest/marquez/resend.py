@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from service.errors import InvalidQuestionError
 from service.ingest.marquez.client import Marquez
 from service.ingest.marquez.settings import MarquezSettings
@@ -38,7 +38,7 @@ class Resent(msgspec.Struct, frozen=True):
     detail: str
 
 
-def set_aside(reader: Reader, wanted: Sequence[int]) -> list[DeadLetter]:
+def set_aside(reader: CatalogReader, wanted: Sequence[int]) -> list[DeadLetter]:
     """Return the events of these numbers, all without any, in the order of acceptance.
 
     Raises:

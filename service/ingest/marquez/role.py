@@ -9,12 +9,12 @@ from lineage.catalog.engine import migrate, open_catalog
 from lineage.errors import RequestError
 from lineage.origins import MARQUEZ
 from lineage.process.clock import Clock, system_clock
-from service.ingest.backfill import Sender
+from service.ingest.backfill import BatchSender
 from service.ingest.marquez.client import Marquez
 from service.ingest.marquez.compare import Comparer
 from service.ingest.marquez.deliver import EventSender
 from service.ingest.marquez.forward import Forwarder
-from service.ingest.marquez.known import Seen
+from service.ingest.marquez.known import KnownEvents
 from service.ingest.marquez.probe import Prober
 from service.ingest.marquez.pull import Puller
 from service.ingest.marquez.settings import MarquezSettings
@@ -54,7 +54,7 @@ async def _work(  # noqa: PLR0913 - what the role consists of
     stop: asyncio.Event,
     clock: Clock,
 ) -> None:
-    seen = Seen()
+    seen = KnownEvents()
     registry = JobRegistry("marquez", report=JobsFile(settings.data_dir, "marquez"), clock=clock)
     rounds = list(_rounds(settings, bounds, marquez, store, seen=seen, clock=clock))
     for each in rounds:
@@ -78,7 +78,7 @@ def _rounds(  # noqa: PLR0913 - what the role consists of
     marquez: Marquez,
     store: Store,
     *,
-    seen: Seen,
+    seen: KnownEvents,
     clock: Clock,
 ) -> Iterator["_Rounds"]:
     """Return the periodic rounds."""
@@ -90,7 +90,7 @@ def _rounds(  # noqa: PLR0913 - what the role consists of
     yield _Rounds(loop, "compare", comparer.round, bounds.compare_seconds, first_seconds=first)
     if bounds.pull:
         # A round that fails comes again: its retries need not be long.
-        sender = Sender(settings, origin=MARQUEZ, retry_seconds=_SENDER_SECONDS)
+        sender = BatchSender(settings, origin=MARQUEZ, retry_seconds=_SENDER_SECONDS)
         puller = Puller(marquez, sender, store, seen=seen, clock=clock)
         yield _Rounds(loop, "pull", puller.round, bounds.pull_seconds)
 

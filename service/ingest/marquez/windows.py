@@ -9,7 +9,7 @@ the limit grows, which has no maximum.
 from collections.abc import AsyncIterator, Iterable
 
 from lineage.process.clock import SECOND_MICROS
-from service.ingest.marquez.client import Marquez, TooLargeError
+from service.ingest.marquez.client import AnswerTooLargeError, Marquez
 from service.ingest.marquez.known import Pulled
 
 FAR_FUTURE = 253_370_764_800_000_000  # 9999-01-01: a producer's clock may be anywhere
@@ -37,7 +37,7 @@ async def events_between(
     while True:
         try:
             page = await marquez.events(after=after, before=before, limit=asked)
-        except TooLargeError:
+        except AnswerTooLargeError:
             if asked == 1:
                 raise
             asked = most = asked // 2
@@ -53,7 +53,7 @@ async def events_between(
             asked *= _GROWTH
         else:
             message = f"over {most} events with one timestamp, too many for one answer"
-            raise TooLargeError(message)
+            raise AnswerTooLargeError(message)
 
 
 def next_after(page: Iterable[Pulled], after: int) -> int:

@@ -18,7 +18,7 @@ _SAMPLE_BYTES = 1_024
 _MOST_GONE = 1_000  # files that are not there (any more), of which the places are kept
 
 
-class Position(msgspec.Struct, frozen=True, kw_only=True):
+class FilePosition(msgspec.Struct, frozen=True, kw_only=True):
     """Progress of one file.
 
     Attributes:
@@ -38,10 +38,12 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
     tail: str
 
 
-def position(name: str, status: os.stat_result, stream: Stream, place: int, line: int) -> Position:
+def position(
+    name: str, status: os.stat_result, stream: Stream, place: int, line: int
+) -> FilePosition:
     """Return the position of a file that is shipped up to `place`."""
     head, tail = _hashes(stream, place)
-    return Position(
+    return FilePosition(
         name=name,
         device=status.st_dev,
         inode=status.st_ino,
@@ -71,11 +73,11 @@ class Positions:
             RejectedInputError: the file is not one of ours.
         """
         self._file = file
-        self._known: dict[tuple[int, int], Position] = {
+        self._known: dict[tuple[int, int], FilePosition] = {
             (one.device, one.inode): one for one in _load(file)
         }
 
-    def find(self, status: os.stat_result, stream: Stream) -> Position | None:
+    def find(self, status: os.stat_result, stream: Stream) -> FilePosition | None:
         """Return how far this file was shipped; None: not at all."""
         known = self._known.get((status.st_dev, status.st_ino))
         if known is not None and _fits(known, stream):
@@ -85,7 +87,7 @@ class Positions:
             (one for one in self._known.values() if _begins(one, head) and _fits(one, stream)), None
         )
 
-    def note(self, found: Position) -> None:
+    def note(self, found: FilePosition) -> None:
         """Keep this, durable when this returns."""
         # What was noted last is kept longest.
         self._known.pop((found.device, found.inode), None)
@@ -112,21 +114,21 @@ class Positions:
             os.close(folder)
 
 
-def _begins(known: Position, head: bytes) -> bool:
+def _begins(known: FilePosition, head: bytes) -> bool:
     return known.head == _hash(head[: known.place])
 
 
-def _fits(known: Position, stream: Stream) -> bool:
+def _fits(known: FilePosition, stream: Stream) -> bool:
     return (known.head, known.tail) == _hashes(stream, known.place)
 
 
-def _load(file: Path) -> list[Position]:
+def _load(file: Path) -> list[FilePosition]:
     try:
         content = file.read_bytes()
     except FileNotFoundError:
         return []
     try:
-        return msgspec.json.decode(content, type=list[Position])
+        return msgspec.json.decode(content, type=list[FilePosition])
     except msgspec.DecodeError as error:
         message = f"{file} is no list of positions ({error}): remove it to ship everything again"
         raise RejectedInputError(message) from error

@@ -10,7 +10,7 @@ from threading import Event
 import msgspec
 import structlog
 
-from service.ingest.backfill_report import Report
+from service.ingest.backfill_report import BackfillReport
 from service.ingest.batching import batch_events
 from service.ingest.collector_client import StoppedError
 from service.ingest.event_uploader import EventUploader
@@ -29,13 +29,13 @@ class Unfinished(msgspec.Struct, frozen=True):
     position: int  # its line
 
 
-class Shipped(Report):
+class Shipped(BackfillReport):
     """Result for the events, and what is left."""
 
     unfinished: list[Unfinished] = msgspec.field(default_factory=list)
 
 
-class Shipper:
+class FolderShipper:
     """Ships one folder; the caller sees to it that nobody else does."""
 
     def __init__(

@@ -14,7 +14,7 @@ import yaml
 
 from service.errors import RejectedInputError
 from service.ingest.spark.listener_jar import PATH, jar_name
-from service.ingest.spark.spark_conf import FILE_SETTING, Place, Setting, lossless_settings
+from service.ingest.spark.spark_conf import FILE_SETTING, Destinations, Setting, lossless_settings
 
 Operator = Literal["kubeflow", "apache"]
 # The Services of the chart, for a release `lineward` in a namespace of that name.
@@ -48,7 +48,7 @@ def jar_url(scala: str, api_url: str = API_URL) -> str:
     return f"{api_url}{PATH}/{jar_name(scala)}"
 
 
-def cluster_settings(place: Place, cluster: Cluster) -> list[Setting]:
+def cluster_settings(place: Destinations, cluster: Cluster) -> list[Setting]:
     """Return the settings of a job in the cluster.
 
     Raises:

@@ -41,7 +41,7 @@ def package(scala: str = "2.13") -> str:
     return f"io.openlineage:openlineage-spark_{scala}:{LISTENER_VERSION}"
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class Destinations(msgspec.Struct, frozen=True, kw_only=True):
     """Destinations of a job's events and evidence.
 
     Attributes:
@@ -61,7 +61,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     scala: str = "2.13"
 
 
-def lossless_settings(place: Place) -> list[Setting]:
+def lossless_settings(place: Destinations) -> list[Setting]:
     """Return the settings under which no event and no evidence is lost.
 
     Raises:
@@ -100,7 +100,7 @@ def _evidence(event_logs: str) -> Iterator[tuple[str, str, str]]:
     yield "spark.sql.maxMetadataStringLength", "1000000", why
 
 
-def _require(place: Place) -> None:
+def _require(place: Destinations) -> None:
     parts = urlsplit(place.url)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
         expected = "http://HOST:PORT without a path: the listener adds /api/v1/lineage"

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, Engine, insert, text
 
 from lineage.catalog import tables
 from lineage.catalog.queries import IS_LINK
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, pairs_of
 from lineage.names.keys import key
 from lineage.names.names import fold
@@ -37,7 +37,11 @@ _IS_KNOWN: Final = "d.dataset_key IN (SELECT dataset_key FROM known_dataset)"
 
 
 def find_dataset(
-    reader: Reader, policy: Policy, wanted: str, namespace: str | None, visibility: Visibility
+    reader: CatalogReader,
+    policy: Policy,
+    wanted: str,
+    namespace: str | None,
+    visibility: Visibility,
 ) -> tuple[Dataset, list[Name]]:
     """Return the dataset that is meant, and all names that lead to it.
 
@@ -64,7 +68,7 @@ def find_dataset(
     return found, names
 
 
-def adopt_names(engine: Engine, transient: Reader, reader: Reader) -> None:
+def adopt_names(engine: Engine, transient: CatalogReader, reader: CatalogReader) -> None:
     """Give the datasets of the transient catalog the names that the catalog knows them by.
 
     What the catalog says of a name today holds, and not what old events alone would make of it.
@@ -94,7 +98,7 @@ def _replace(connection: Connection, members: list[Row], links: list[Row]) -> No
         connection.execute(insert(tables.dataset_alias), [row._asdict() for row in links])
 
 
-def seen_in_lake(transient: Reader, visibility: Visibility) -> tuple[str, dict[str, str]]:
+def seen_in_lake(transient: CatalogReader, visibility: Visibility) -> tuple[str, dict[str, str]]:
     """Return the condition that a dataset may be seen, as `seen` does.
 
     A token of some namespaces sees no dataset that the catalog has forgotten: the dataset may have

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.names.patterns import NAME_EXPLOSION
 from service.queries.lint.claims import claims
 from service.queries.lint.duplicate_names import DuplicateNames, find_duplicates
 from service.queries.lint.estate import (
     MOST_DATASETS,
     LintInput,
-    Named,
+    NamedDataset,
     estate,
     fed_by,
     feed_one_another,
@@ -25,7 +25,7 @@ _PARTITIONS = "partitions"
 
 
 def lint(
-    reader: Reader, *, limit: int = MOST_FINDINGS, most_datasets: int = MOST_DATASETS
+    reader: CatalogReader, *, limit: int = MOST_FINDINGS, most_datasets: int = MOST_DATASETS
 ) -> LintAnswer:
     """List possible duplicate datasets, name explosions first.
 
@@ -57,7 +57,7 @@ def _cuts(found: list[Finding], known: LintInput, limit: int) -> list[str]:
     return reasons
 
 
-def _findings(reader: Reader, known: LintInput) -> Iterator[Finding]:
+def _findings(reader: CatalogReader, known: LintInput) -> Iterator[Finding]:
     like_names, pairs = list(families(known)), list(find_duplicates(reader, known))
     members = [one for family in like_names for one in family.members]
     members += [one for pair in pairs for one in pair.members]
@@ -87,7 +87,7 @@ def _of_twins(found: DuplicateNames, known: LintInput) -> Finding:
     )
 
 
-def _preference(one: Named, known: LintInput) -> tuple[bool, bool, tuple[str, str]]:
+def _preference(one: NamedDataset, known: LintInput) -> tuple[bool, bool, tuple[str, str]]:
     """Choose the physical dataset: the one that is written, then the one with symlinks."""
     return one.last_written_at is None, one.key not in known.symlinks, one.both
 
@@ -110,12 +110,12 @@ def _of_family(family: Family, *, is_apart: bool) -> Finding:
     )
 
 
-def _listed(members: Iterable[Named]) -> list[LintName]:
+def _listed(members: Iterable[NamedDataset]) -> list[LintName]:
     first = list(members)[:_MOST_NAMES]
     return [LintName(one.namespace, one.name, iso(one.last_written_at)) for one in first]
 
 
-def _lines(members: list[Named], target: tuple[str, str]) -> Iterator[str]:
+def _lines(members: list[NamedDataset], target: tuple[str, str]) -> Iterator[str]:
     """Return one policy line for each name that the policy can express."""
     if not is_expressible(target):
         return

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from lineage.catalog.queries import FOREIGN_OWNERS
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.names.names import join_parts
 from lineage.process.clock import from_micros
@@ -43,7 +43,7 @@ ORDER BY d.namespace, d.name, o.owner LIMIT :most
 """  # noqa: S608 - our own tables
 
 
-def claims(reader: Reader) -> Iterator[Finding]:
+def claims(reader: CatalogReader) -> Iterator[Finding]:
     """Return claims of names and drops, then tiers and owners, that events cannot decide."""
     for row in reader.rows(_REJECTED, {"most": _MOST}):
         yield _claim(row)

@@ -5,9 +5,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 
 import msgspec
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.names.near_names import case_key, near_key, place_key
-from service.queries.lint.estate import Job, LintInput, Named, jobs_of
+from service.queries.lint.estate import Job, LintInput, NamedDataset, applications_of
 
 _MOST_ASKED = 5_000  # datasets whose jobs are asked for: a lint is an answer, no report
 
@@ -16,11 +16,11 @@ class DuplicateNames(msgspec.Struct, frozen=True):
     """Datasets that look like one, and why."""
 
     kind: str
-    members: list[Named]
+    members: list[NamedDataset]
     evidence: str
 
 
-def find_duplicates(reader: Reader, known: LintInput) -> Iterator[DuplicateNames]:
+def find_duplicates(reader: CatalogReader, known: LintInput) -> Iterator[DuplicateNames]:
     """List pairs, most certain first; a pair found in two ways is listed once."""
     listed_pairs: set[frozenset[int]] = set()
     for found in (*_by_case(known), *_by_place(known), *_by_symlink(reader, known)):
@@ -31,16 +31,16 @@ def find_duplicates(reader: Reader, known: LintInput) -> Iterator[DuplicateNames
 
 
 def _groups(
-    datasets: Iterable[Named], key: Callable[[Named], Hashable | None]
-) -> Iterator[list[Named]]:
-    by_key: dict[Hashable, list[Named]] = defaultdict(list)
+    datasets: Iterable[NamedDataset], key: Callable[[NamedDataset], Hashable | None]
+) -> Iterator[list[NamedDataset]]:
+    by_key: dict[Hashable, list[NamedDataset]] = defaultdict(list)
     for one in datasets:
         if (at := key(one)) is not None:
             by_key[at].append(one)
     return (sorted(group, key=_name) for group in by_key.values() if len(group) > 1)
 
 
-def _name(one: Named) -> tuple[str, str]:
+def _name(one: NamedDataset) -> tuple[str, str]:
     return one.both
 
 
@@ -57,10 +57,10 @@ def _by_place(known: LintInput) -> Iterator[DuplicateNames]:
         )
 
 
-def _by_symlink(reader: Reader, known: LintInput) -> Iterator[DuplicateNames]:
+def _by_symlink(reader: CatalogReader, known: LintInput) -> Iterator[DuplicateNames]:
     groups = list(_alike(known))
     wanted = list(dict.fromkeys(one.key for _, group in groups for one in group))
-    jobs = jobs_of(reader, wanted[:_MOST_ASKED])
+    jobs = applications_of(reader, wanted[:_MOST_ASKED])
     for text, group in groups:
         together, job = _in_one_job(group, jobs)
         if job is not None:
@@ -68,9 +68,9 @@ def _by_symlink(reader: Reader, known: LintInput) -> Iterator[DuplicateNames]:
             yield DuplicateNames("symlink", together, evidence)
 
 
-def _alike(known: LintInput) -> Iterator[tuple[str, list[Named]]]:
+def _alike(known: LintInput) -> Iterator[tuple[str, list[NamedDataset]]]:
     """Datasets with a name or symlink alike, where at least one of them is a symlink."""
-    named: dict[str, dict[int, Named]] = defaultdict(dict)
+    named: dict[str, dict[int, NamedDataset]] = defaultdict(dict)
     by_symlink: set[str] = set()
     for one in known.datasets:
         for name in (one.name, *known.symlinks.get(one.key, ())):
@@ -83,8 +83,10 @@ def _alike(known: LintInput) -> Iterator[tuple[str, list[Named]]]:
             yield key, sorted(named[key].values(), key=_name)
 
 
-def _in_one_job(group: list[Named], jobs: dict[int, set[Job]]) -> tuple[list[Named], Job | None]:
-    by_job: dict[Job, list[Named]] = defaultdict(list)
+def _in_one_job(
+    group: list[NamedDataset], jobs: dict[int, set[Job]]
+) -> tuple[list[NamedDataset], Job | None]:
+    by_job: dict[Job, list[NamedDataset]] = defaultdict(list)
     for one in group:
         for job in jobs.get(one.key, ()):
             by_job[job].append(one)

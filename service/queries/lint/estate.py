@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from lineage.catalog.queries import is_listed
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import convert_rows
 
 MOST_DATASETS = 200_000
@@ -38,7 +38,7 @@ WHERE is_explosion ORDER BY new_datasets DESC, namespace, name LIMIT :most
 Job = tuple[str, str]
 
 
-class Named(msgspec.Struct, frozen=True):
+class NamedDataset(msgspec.Struct, frozen=True):
     """Dataset by its canonical name; `last_written_at` in microseconds."""
 
     key: int
@@ -70,15 +70,15 @@ class LintInput(msgspec.Struct, frozen=True):
         is_partial: there are more than are looked at.
     """
 
-    datasets: list[Named]
+    datasets: list[NamedDataset]
     symlinks: dict[int, list[str]]
     explosions: list[Explosion]
     is_partial: bool
 
 
-def estate(reader: Reader, *, most: int = MOST_DATASETS) -> LintInput:
+def estate(reader: CatalogReader, *, most: int = MOST_DATASETS) -> LintInput:
     """Read it; of more datasets than `most` those seen latest."""
-    datasets = convert_rows(Named, reader.rows(_DATASETS, {"most": most + 1}))
+    datasets = convert_rows(NamedDataset, reader.rows(_DATASETS, {"most": most + 1}))
     symlinks: dict[int, list[str]] = defaultdict(list)
     for key, name in reader.rows(_SYMLINKS, {"most": most}):
         symlinks[key].append(name)
@@ -92,7 +92,7 @@ def estate(reader: Reader, *, most: int = MOST_DATASETS) -> LintInput:
     return LintInput(datasets[:most], symlinks, explosions, len(datasets) > most)
 
 
-def jobs_of(reader: Reader, keys: Iterable[int]) -> dict[int, set[Job]]:
+def applications_of(reader: CatalogReader, keys: Iterable[int]) -> dict[int, set[Job]]:
     """Return the applications that read or wrote each of these datasets."""
     found: dict[int, set[Job]] = defaultdict(set)
     for key, namespace, name in rows_for(reader, _JOBS, keys):
@@ -100,7 +100,7 @@ def jobs_of(reader: Reader, keys: Iterable[int]) -> dict[int, set[Job]]:
     return found
 
 
-def fed_by(reader: Reader, keys: Iterable[int]) -> dict[int, set[int]]:
+def fed_by(reader: CatalogReader, keys: Iterable[int]) -> dict[int, set[int]]:
     """Return the datasets that each of these datasets is written into directly, by its key."""
     found: dict[int, set[int]] = defaultdict(set)
     for upstream, downstream in rows_for(reader, _FEEDING, keys):
@@ -108,7 +108,7 @@ def fed_by(reader: Reader, keys: Iterable[int]) -> dict[int, set[int]]:
     return found
 
 
-def feed_one_another(members: Iterable[Named], feeding: Mapping[int, set[int]]) -> bool:
+def feed_one_another(members: Iterable[NamedDataset], feeding: Mapping[int, set[int]]) -> bool:
     """Return whether one of these datasets is made of another: they are not one dataset."""
     keys = {one.key for one in members}
     return any(feeding.get(key, set()) & keys for key in keys)

@@ -10,7 +10,7 @@ from lineage.names.patterns import is_variable, pattern_of, stable_name, tighten
 from lineage.policy import Policy, folding
 from lineage.policy.folding import fold_problems
 from lineage.policy.folds import Fold
-from service.queries.lint.estate import Explosion, LintInput, Named
+from service.queries.lint.estate import Explosion, LintInput, NamedDataset
 from service.queries.lint.lines import fold_line, pattern_of_both
 
 # Three months of a table are a habit; of names with a number alone many are tables for good.
@@ -27,7 +27,7 @@ class Family(msgspec.Struct, frozen=True):
 
     namespace: str
     pattern: str
-    members: list[Named]
+    members: list[NamedDataset]
     explosion: Explosion | None
 
     @property
@@ -49,7 +49,7 @@ def families(known: LintInput) -> Iterator[Family]:
 
 
 def _found(known: LintInput, grown: dict[tuple[str, str], Explosion]) -> Iterator[Family]:
-    by_pattern: dict[tuple[str, str], list[Named]] = defaultdict(list)
+    by_pattern: dict[tuple[str, str], list[NamedDataset]] = defaultdict(list)
     for one in known.datasets:
         by_pattern[one.namespace, pattern_of(one.name)].append(one)
     for (namespace, pattern), members in sorted(by_pattern.items()):
@@ -86,7 +86,7 @@ def folding_rule(family: Family) -> str | None:
     return fold_line(fold) if _holds(fold, family.members, dataset) else None
 
 
-def _holds(fold: Fold, members: list[Named], dataset: tuple[str, str]) -> bool:
+def _holds(fold: Fold, members: list[NamedDataset], dataset: tuple[str, str]) -> bool:
     """Return whether the fold is valid and folds each member; names may have a star or a brace."""
     policy = Policy(folds=(fold,))
     if next(fold_problems(policy), None) is not None:

@@ -1,7 +1,7 @@
 """Datasets as Marquez has them."""
 
 from lineage.catalog.queries import LISTED, newest_schema, newest_write
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.names.names import fold
 from service.api.access.visibility import Visibility
@@ -36,7 +36,7 @@ _EVERY = f"SELECT 1 AS one {_IN_NAMESPACE}"
 
 
 def datasets_page(
-    reader: Reader, visibility: Visibility, namespace: str, page: PageRange
+    reader: CatalogReader, visibility: Visibility, namespace: str, page: PageRange
 ) -> Datasets:
     """Return a page of a namespace's datasets, by name.
 
@@ -58,7 +58,9 @@ def datasets_page(
     )
 
 
-def dataset_of_name(reader: Reader, visibility: Visibility, namespace: str, name: str) -> Dataset:
+def dataset_of_name(
+    reader: CatalogReader, visibility: Visibility, namespace: str, name: str
+) -> Dataset:
     """Return a dataset, by any of its names.
 
     Raises:
@@ -68,7 +70,9 @@ def dataset_of_name(reader: Reader, visibility: Visibility, namespace: str, name
     return _datasets(reader, [key], visibility)[0]
 
 
-def find_dataset(reader: Reader, visibility: Visibility, namespace: str, name: str) -> DatasetKey:
+def find_dataset(
+    reader: CatalogReader, visibility: Visibility, namespace: str, name: str
+) -> DatasetKey:
     """Return key and names of a dataset, by any of its names.
 
     Raises:
@@ -80,7 +84,7 @@ def find_dataset(reader: Reader, visibility: Visibility, namespace: str, name: s
     return found
 
 
-def _datasets(reader: Reader, keys: list[int], visibility: Visibility) -> list[Dataset]:
+def _datasets(reader: CatalogReader, keys: list[int], visibility: Visibility) -> list[Dataset]:
     sayings = Sayings(reader, keys, visibility)
     return [_dataset(row, sayings) for row in rows_for(reader, _DETAILS, keys)]
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from lineage.catalog.reader import Reader, open_reader
+from lineage.catalog.reader import CatalogReader, open_reader
 from lineage.lake.manifest import Folder, list_folders
 from lineage.lake.reading import LakeChangedError, read_again, read_events
 from lineage.lake.storage import Lake
@@ -36,7 +36,9 @@ class TimeWindow(msgspec.Struct, frozen=True):
     is_newest_first: bool
 
 
-def events_page(reader: Reader, settings: Settings, window: TimeWindow, page: PageRange) -> Events:
+def events_page(
+    reader: CatalogReader, settings: Settings, window: TimeWindow, page: PageRange
+) -> Events:
     """Return a page of the run events in the lake.
 
     Raises:

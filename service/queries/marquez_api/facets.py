@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from service.api.access.visibility import Visibility
 from service.queries.marquez_api.runs import find_run
 from service.queries.marquez_api.shapes import RunFacets
@@ -32,7 +32,7 @@ _Facet = dict[str, Any]
 
 
 def facets_of_run(
-    reader: Reader, visibility: Visibility, run_id: str, kind: Literal["run", "job"]
+    reader: CatalogReader, visibility: Visibility, run_id: str, kind: Literal["run", "job"]
 ) -> RunFacets:
     """Return what is known of a run's facets, or of its job's.
 

@@ -7,7 +7,7 @@ import msgspec
 
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB, WITH_JOBS_OF_NAMESPACE
 from lineage.catalog.queries import failed_at
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows
 from service.api.access.visibility import Visibility
 from service.queries.marquez_api.paging import PageRange
@@ -69,7 +69,7 @@ class JobList(msgspec.Struct, frozen=True):
 
 
 def list_jobs(
-    reader: Reader,
+    reader: CatalogReader,
     visibility: Visibility,
     namespace: str | None = None,
     states: Iterable[RunState] = (),
@@ -95,7 +95,7 @@ def list_jobs(
 
 
 def visible_jobs(
-    reader: Reader, newest: dict[JobName, list[RunRow]], visibility: Visibility
+    reader: CatalogReader, newest: dict[JobName, list[RunRow]], visibility: Visibility
 ) -> set[JobName]:
     """Return the jobs that a token may see, given the newest runs of each.
 
@@ -109,7 +109,7 @@ def visible_jobs(
     return {job for job, of_job in runs.items() if of_job & shown and not of_job & hidden}
 
 
-def _keep_visible(reader: Reader, jobs: list[ListedJob], visibility: Visibility) -> JobList:
+def _keep_visible(reader: CatalogReader, jobs: list[ListedJob], visibility: Visibility) -> JobList:
     checked = jobs[:MOST_CHECKED]
     newest = {job.id: newest_rows(reader, job.namespace, job.name, LATEST) for job in checked}
     visible = visible_jobs(reader, newest, visibility)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from service.api.access.visibility import Visibility
-from service.queries.descriptions import NOTHING, Described, describe_jobs
+from service.queries.descriptions import NOTHING, ProducerDescriptions, describe_jobs
 from service.queries.marquez_api.identifiers import job_id
 from service.queries.marquez_api.job_list import (
     LATEST,
@@ -36,7 +36,7 @@ from service.queries.timestamps import iso_of
 
 
 def jobs_page(
-    reader: Reader,
+    reader: CatalogReader,
     visibility: Visibility,
     page: PageRange,
     namespace: str | None = None,
@@ -67,7 +67,7 @@ def jobs_page(
     )
 
 
-def job_of_name(reader: Reader, visibility: Visibility, namespace: str, name: str) -> Job:
+def job_of_name(reader: CatalogReader, visibility: Visibility, namespace: str, name: str) -> Job:
     """Return a job.
 
     Raises:
@@ -81,7 +81,7 @@ def job_of_name(reader: Reader, visibility: Visibility, namespace: str, name: st
     return _job(first, newest, runs, known, is_whole=visibility.is_whole)
 
 
-def job_runs(reader: Reader, visibility: Visibility, job: JobName, page: PageRange) -> Runs:
+def job_runs(reader: CatalogReader, visibility: Visibility, job: JobName, page: PageRange) -> Runs:
     """Return a page of a job's runs.
 
     Raises:
@@ -97,7 +97,7 @@ def type_of(processing_type: str | None) -> JobType:
 
 
 def _newest_of_visible(
-    reader: Reader, visibility: Visibility, namespace: str, name: str
+    reader: CatalogReader, visibility: Visibility, namespace: str, name: str
 ) -> list[RunRow]:
     newest = newest_rows(reader, namespace, name, LATEST)
     if not newest or not visible_jobs(reader, {(namespace, name): newest}, visibility):
@@ -109,7 +109,7 @@ def _job(
     first_event_at: int,
     newest: list[RunRow],
     runs: dict[int, Run],
-    described: Described,
+    described: ProducerDescriptions,
     *,
     is_whole: bool,
 ) -> Job:

@@ -1,18 +1,18 @@
 """Namespaces, sources and tags as Marquez has them."""
 
 from lineage.catalog.queries import LISTED, is_listed
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.names.names import fold
 from service.api.access.visibility import Visibility
 from service.queries.marquez_api.job_list import ListedJob, list_jobs
 from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, PageRange
 from service.queries.marquez_api.shapes import (
+    MarquezTag,
     Namespace,
     Namespaces,
     Source,
     Sources,
-    Tag,
     Tags,
 )
 from service.queries.node_ids import unknown
@@ -37,7 +37,7 @@ ORDER BY tag {LIMIT_AND_OFFSET}
 _Span = tuple[int, int]  # first and last seen, µs
 
 
-def namespaces_page(reader: Reader, visibility: Visibility, page: PageRange) -> Namespaces:
+def namespaces_page(reader: CatalogReader, visibility: Visibility, page: PageRange) -> Namespaces:
     """Return a page of the namespaces of datasets and of jobs, by name."""
     listed = list_jobs(reader, visibility)
     rows = _of_datasets(reader, visibility)
@@ -46,7 +46,7 @@ def namespaces_page(reader: Reader, visibility: Visibility, page: PageRange) -> 
     return Namespaces(namespaces=page.cut(named), partial=reason is not None, partial_reason=reason)
 
 
-def namespace_of_name(reader: Reader, visibility: Visibility, name: str) -> Namespace:
+def namespace_of_name(reader: CatalogReader, visibility: Visibility, name: str) -> Namespace:
     """Return a namespace, also by another spelling of the same one.
 
     Raises:
@@ -59,13 +59,13 @@ def namespace_of_name(reader: Reader, visibility: Visibility, name: str) -> Name
     return found[0]
 
 
-def sources_page(reader: Reader, visibility: Visibility, page: PageRange) -> Sources:
+def sources_page(reader: CatalogReader, visibility: Visibility, page: PageRange) -> Sources:
     """Return a page of the namespaces of datasets, as where they lie."""
     rows = _of_datasets(reader, visibility)
     return Sources(sources=[_source(row) for row in page.cut(rows)])
 
 
-def source_of_name(reader: Reader, visibility: Visibility, name: str) -> Source:
+def source_of_name(reader: CatalogReader, visibility: Visibility, name: str) -> Source:
     """Return a source.
 
     Raises:
@@ -76,14 +76,16 @@ def source_of_name(reader: Reader, visibility: Visibility, name: str) -> Source:
     raise unknown("source", name)
 
 
-def tags_page(reader: Reader, visibility: Visibility, page: PageRange) -> Tags:
+def tags_page(reader: CatalogReader, visibility: Visibility, page: PageRange) -> Tags:
     """Return a page of the tags of datasets and of their columns, by name."""
     condition, names = sql_filter(reader, visibility)
     rows = reader.rows(_TAGS.format(seen=condition), names | page.values)
-    return Tags(tags=[Tag(tag) for (tag,) in rows])
+    return Tags(tags=[MarquezTag(tag) for (tag,) in rows])
 
 
-def _of_datasets(reader: Reader, visibility: Visibility, name: str | None = None) -> list[Row]:
+def _of_datasets(
+    reader: CatalogReader, visibility: Visibility, name: str | None = None
+) -> list[Row]:
     condition, names = sql_filter(reader, visibility)
     if name is None:
         return reader.rows(_OF_DATASETS.format(seen=condition, more=""), names)

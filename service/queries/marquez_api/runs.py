@@ -7,7 +7,7 @@ import msgspec
 
 from lineage.catalog.job_names import OF_JOB
 from lineage.catalog.queries import failed_at, newest_write, write_bucket
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import convert_rows
 from service.api.access.visibility import Visibility
 from service.queries.descriptions import settings_of
@@ -99,7 +99,7 @@ class RunRow(msgspec.Struct, frozen=True):
 _RunDatasets = dict[tuple[int, Literal["read", "write"]], list[RunDataset]]
 
 
-def shown_keys(reader: Reader, keys: list[int], visibility: Visibility) -> set[int]:
+def shown_keys(reader: CatalogReader, keys: list[int], visibility: Visibility) -> set[int]:
     """Return the runs that a token may see: those that touched what it may see, and nothing else.
 
     Jobs are named after what they write: the name of any other run may name a hidden dataset.
@@ -111,19 +111,19 @@ def shown_keys(reader: Reader, keys: list[int], visibility: Visibility) -> set[i
     return touched - hidden_of(reader, keys, visibility).keys()
 
 
-def newest_rows(reader: Reader, namespace: str, name: str, page: PageRange) -> list[RunRow]:
+def newest_rows(reader: CatalogReader, namespace: str, name: str, page: PageRange) -> list[RunRow]:
     """Return the newest runs of a job, seen or not, by the time of their first event."""
     rows = reader.rows(OF_JOB_PAGE, _job(namespace, name) | page.values)
     return convert_rows(RunRow, rows)
 
 
-def first_event_of(reader: Reader, namespace: str, name: str) -> int:
+def first_event_of(reader: CatalogReader, namespace: str, name: str) -> int:
     """Return when the first run of a job that has runs began."""
     first: int = reader.rows(_FIRST_OF_JOB, _job(namespace, name))[0][0]
     return first
 
 
-def find_run(reader: Reader, run_id: str, visibility: Visibility) -> RunRow:
+def find_run(reader: CatalogReader, run_id: str, visibility: Visibility) -> RunRow:
     """Return the run of this id; of several jobs with a run of this id, that of the newest.
 
     Raises:
@@ -137,7 +137,7 @@ def find_run(reader: Reader, run_id: str, visibility: Visibility) -> RunRow:
     raise unknown("run", run_id)
 
 
-def run_of_id(reader: Reader, run_id: str, visibility: Visibility) -> Run:
+def run_of_id(reader: CatalogReader, run_id: str, visibility: Visibility) -> Run:
     """Return a run.
 
     Raises:
@@ -148,7 +148,7 @@ def run_of_id(reader: Reader, run_id: str, visibility: Visibility) -> Run:
 
 
 def runs_of_keys(
-    reader: Reader, keys: Iterable[int], visibility: Visibility
+    reader: CatalogReader, keys: Iterable[int], visibility: Visibility
 ) -> tuple[dict[int, Run], str | None]:
     """Return those of these runs that the token may see, by key, and the reason if it is cut."""
     wanted = sorted(set(keys))
@@ -159,7 +159,7 @@ def runs_of_keys(
 
 
 def runs_of_job(
-    reader: Reader, namespace: str, name: str, page: PageRange, visibility: Visibility
+    reader: CatalogReader, namespace: str, name: str, page: PageRange, visibility: Visibility
 ) -> Runs:
     """Return a page of a job's runs, newest first."""
     if visibility.is_whole:
@@ -178,7 +178,7 @@ def runs_of_job(
 
 
 def to_runs(
-    reader: Reader, rows: list[RunRow], visibility: Visibility
+    reader: CatalogReader, rows: list[RunRow], visibility: Visibility
 ) -> tuple[list[Run], str | None]:
     """Return these runs with their datasets, and the reason if those are cut."""
     condition, names = sql_filter(reader, visibility)

@@ -7,7 +7,7 @@ from typing import Final, Literal
 import msgspec
 
 from lineage.catalog.queries import LISTED
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows
 from lineage.names.names import fold
 from lineage.states import run_state
@@ -58,7 +58,7 @@ class _Found(msgspec.Struct, frozen=True):
     updated_at: int
 
 
-def search(reader: Reader, visibility: Visibility, wanted: SearchQuery) -> SearchResults:
+def search(reader: CatalogReader, visibility: Visibility, wanted: SearchQuery) -> SearchResults:
     """Return the datasets and jobs whose names have the query in them."""
     datasets = [] if wanted.kind == "job" else _find_datasets(reader, visibility, wanted)
     jobs, reason = (
@@ -78,14 +78,14 @@ def search(reader: Reader, visibility: Visibility, wanted: SearchQuery) -> Searc
     )
 
 
-def search_jobs(reader: Reader, visibility: Visibility, query: str) -> Hits:
+def search_jobs(reader: CatalogReader, visibility: Visibility, query: str) -> Hits:
     """Return jobs as the search of `v2beta` does."""
     jobs, reason = _find_jobs(reader, visibility, SearchQuery(query=query))
     hits = [_job_hit(reader, job) for job in jobs[:MOST_HITS]]
     return _hits(hits, query, reason)
 
 
-def search_datasets(reader: Reader, visibility: Visibility, query: str) -> Hits:
+def search_datasets(reader: CatalogReader, visibility: Visibility, query: str) -> Hits:
     """Return datasets as the search of `v2beta` does."""
     found = _find_datasets(reader, visibility, SearchQuery(query=query))
     hits = [
@@ -95,7 +95,9 @@ def search_datasets(reader: Reader, visibility: Visibility, query: str) -> Hits:
     return _hits(hits, query, None)
 
 
-def _find_datasets(reader: Reader, visibility: Visibility, wanted: SearchQuery) -> list[_Found]:
+def _find_datasets(
+    reader: CatalogReader, visibility: Visibility, wanted: SearchQuery
+) -> list[_Found]:
     condition, names = sql_filter(reader, visibility)
     values: dict[str, str | int] = {**names, "like": f"%{literal(wanted.query)}%"}
     values["limit"] = wanted.limit
@@ -113,7 +115,7 @@ def _find_datasets(reader: Reader, visibility: Visibility, wanted: SearchQuery) 
 
 
 def _find_jobs(
-    reader: Reader, visibility: Visibility, wanted: SearchQuery
+    reader: CatalogReader, visibility: Visibility, wanted: SearchQuery
 ) -> tuple[list[_Found], str | None]:
     listed = list_jobs(reader, visibility, wanted.namespace)
     part = wanted.query.lower()
@@ -151,7 +153,7 @@ def _job_result(found: _Found) -> SearchResult:
     return SearchResult("JOB", found.name, iso_of(found.updated_at), found.namespace, node, None)
 
 
-def _job_hit(reader: Reader, job: _Found) -> Hit:
+def _job_hit(reader: CatalogReader, job: _Found) -> Hit:
     (row,) = newest_rows(reader, job.namespace, job.name, PageRange(1, 0))
     # States of runs are named after the events that bring them.
     event_type = run_state(

@@ -14,7 +14,7 @@ from service.queries.run_shapes import Instant
 JobType = Literal["BATCH", "STREAM"]
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class MarquezList(msgspec.Struct, frozen=True, kw_only=True):
     """Length of a list: `partial` if it is cut for another reason than its page.
 
     A subclass adds the list.
@@ -36,7 +36,7 @@ class Namespace(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     dataset_namespace: str | None = msgspec.field(name="dataset_namespace")
 
 
-class Namespaces(Answer, frozen=True, kw_only=True):
+class Namespaces(MarquezList, frozen=True, kw_only=True):
     """`GET /namespaces`."""
 
     namespaces: list[Namespace]
@@ -54,23 +54,23 @@ class Source(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     dataset_namespace: str = msgspec.field(name="dataset_namespace")
 
 
-class Sources(Answer, frozen=True, kw_only=True):
+class Sources(MarquezList, frozen=True, kw_only=True):
     """`GET /sources`."""
 
     sources: list[Source]
 
 
-class Tag(msgspec.Struct, frozen=True):
+class MarquezTag(msgspec.Struct, frozen=True):
     """Tag of datasets."""
 
     name: str
     description: str | None = None
 
 
-class Tags(Answer, frozen=True, kw_only=True):
+class Tags(MarquezList, frozen=True, kw_only=True):
     """`GET /tags`."""
 
-    tags: list[Tag]
+    tags: list[MarquezTag]
 
 
 class DatasetId(msgspec.Struct, frozen=True):
@@ -116,7 +116,7 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     facets: dict[str, Any] = {}
 
 
-class Runs(Answer, frozen=True, kw_only=True):
+class Runs(MarquezList, frozen=True, kw_only=True):
     """`GET /namespaces/N/jobs/J/runs`."""
 
     runs: list[Run]
@@ -161,7 +161,7 @@ class Job(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     tags: list[str] = []
 
 
-class Jobs(Answer, frozen=True, kw_only=True):
+class Jobs(MarquezList, frozen=True, kw_only=True):
     """`GET /jobs` and `GET /namespaces/N/jobs`."""
 
     jobs: list[Job]
@@ -180,7 +180,7 @@ class Dataset(
     deleted: bool = False
 
 
-class Datasets(Answer, frozen=True, kw_only=True):
+class Datasets(MarquezList, frozen=True, kw_only=True):
     """`GET /namespaces/N/datasets`."""
 
     datasets: list[Dataset]
@@ -208,7 +208,7 @@ class DatasetVersion(
     facets: dict[str, Any] = {}
 
 
-class DatasetVersions(Answer, frozen=True, kw_only=True):
+class DatasetVersions(MarquezList, frozen=True, kw_only=True):
     """`GET /namespaces/N/datasets/D/versions`."""
 
     versions: list[DatasetVersion]
@@ -226,7 +226,7 @@ class SearchResult(msgspec.Struct, frozen=True, rename="camel"):
     dataset_namespace: str | None = msgspec.field(name="dataset_namespace")
 
 
-class SearchResults(Answer, frozen=True, kw_only=True):
+class SearchResults(MarquezList, frozen=True, kw_only=True):
     """`GET /search`."""
 
     total_count: int = msgspec.field(name="totalCount")
@@ -245,14 +245,14 @@ class Hit(msgspec.Struct, frozen=True, omit_defaults=True):
     dataset_namespace: str | None = None
 
 
-class Hits(Answer, frozen=True, kw_only=True):
+class Hits(MarquezList, frozen=True, kw_only=True):
     """`GET /api/v2beta/search/jobs` and `/datasets`."""
 
     hits: list[Hit]
     highlights: list[dict[str, list[str]]]
 
 
-class Events(Answer, frozen=True, kw_only=True):
+class Events(MarquezList, frozen=True, kw_only=True):
     """`GET /events/lineage`: events as producers sent them."""
 
     events: list[dict[str, Any]]

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import from_micros, to_micros
 from service.errors import InvalidQuestionError
 from service.queries.marquez_api.job_list import MOST_JOBS
@@ -41,14 +41,14 @@ class _Interval(msgspec.Struct):
     counts: dict[str, int] = msgspec.field(default_factory=lambda: dict.fromkeys(_KINDS, 0))
 
 
-def counts_of_day(reader: Reader, now: datetime) -> list[EventCounts]:
+def counts_of_day(reader: CatalogReader, now: datetime) -> list[EventCounts]:
     """Return the counts of the last 24 hours, the hour that has begun included."""
     hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     begins = [hour - number * _HOUR for number in range(23, -1, -1)]
     return _counts(reader, [_Interval(begin, begin + _HOUR) for begin in begins])
 
 
-def counts_of_week(reader: Reader, now: datetime, timezone: str) -> list[EventCounts]:
+def counts_of_week(reader: CatalogReader, now: datetime, timezone: str) -> list[EventCounts]:
     """Return the counts of the last seven days of a time zone, today included.
 
     Raises:
@@ -69,7 +69,7 @@ def _zone(name: str) -> tzinfo:
         raise InvalidQuestionError(message) from error
 
 
-def _counts(reader: Reader, intervals: list[_Interval]) -> list[EventCounts]:
+def _counts(reader: CatalogReader, intervals: list[_Interval]) -> list[EventCounts]:
     since = intervals[0].begin
     values = {"since": to_micros(since), "begun_since": to_micros(since - _LONGEST_RUN)}
     for kind, slot, count in reader.rows(_COUNTS, values):

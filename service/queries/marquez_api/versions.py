@@ -3,7 +3,7 @@
 import msgspec
 
 from lineage.catalog.queries import NEWEST_WRITE_FIRST
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows
 from service.api.access.visibility import Visibility
 from service.queries.dataset_lookup import Dataset as DatasetKey
@@ -57,7 +57,7 @@ class _Write(msgspec.Struct, frozen=True):
 
 
 def versions_page(
-    reader: Reader, visibility: Visibility, namespace: str, name: str, page: PageRange
+    reader: CatalogReader, visibility: Visibility, namespace: str, name: str, page: PageRange
 ) -> DatasetVersions:
     """Return a page of a dataset's versions, newest first.
 
@@ -77,7 +77,7 @@ def versions_page(
 
 
 def version_of_id(
-    reader: Reader, visibility: Visibility, namespace: str, name: str, version: str
+    reader: CatalogReader, visibility: Visibility, namespace: str, name: str, version: str
 ) -> DatasetVersion:
     """Return one version of a dataset.
 
@@ -97,7 +97,7 @@ def version_of_id(
 
 
 def _versions(
-    reader: Reader, visibility: Visibility, dataset: DatasetKey, writes: list[_Write]
+    reader: CatalogReader, visibility: Visibility, dataset: DatasetKey, writes: list[_Write]
 ) -> tuple[list[DatasetVersion], str | None]:
     keys = [write.run_key for write in writes if write.run_key is not None]
     runs, reason = runs_of_keys(reader, keys, visibility)

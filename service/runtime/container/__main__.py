@@ -9,7 +9,12 @@ import pwd
 import sys
 from pathlib import Path
 
-from service.runtime.container.commands import Command, EntrypointError, choose_command, passwd_with
+from service.runtime.container.commands import (
+    ContainerCommand,
+    EntrypointError,
+    choose_command,
+    passwd_with,
+)
 
 _PASSWD = Path("/etc/passwd")
 
@@ -25,7 +30,7 @@ def main(arguments: list[str]) -> int:
     return 2
 
 
-def _become(command: Command) -> None:
+def _become(command: ContainerCommand) -> None:
     os.execvpe(command.argv[0], command.argv, command.environ)  # noqa: S606 - no shell between
 
 

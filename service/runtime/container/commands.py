@@ -31,7 +31,7 @@ class EntrypointError(Exception):
     """Request that the container cannot run; the text says what to change."""
 
 
-class Command(NamedTuple):
+class ContainerCommand(NamedTuple):
     """Program with its arguments, and the environment that replaces the container's."""
 
     argv: tuple[str, ...]
@@ -40,7 +40,7 @@ class Command(NamedTuple):
 
 def choose_command(
     arguments: Sequence[str], environ: Mapping[str, str], *, has_passwd_entry: bool
-) -> Command:
+) -> ContainerCommand:
     """Return the command of these arguments.
 
     Args:
@@ -59,13 +59,13 @@ def choose_command(
             " mount a file over it (docs/kubernetes.md), or run as uid 10001"
         )
         raise EntrypointError(message)
-    builders: dict[str, Callable[[list[str], Mapping[str, str]], Command]] = {
+    builders: dict[str, Callable[[list[str], Mapping[str, str]], ContainerCommand]] = {
         "driver": _driver,
         "executor": _executor,
     }
     if builder := builders.get(role):
         return builder(rest, environ)
-    return Command((str(Path(sys.executable).with_name("lineward")), *words), environ)
+    return ContainerCommand((str(Path(sys.executable).with_name("lineward")), *words), environ)
 
 
 def passwd_with(text: str, *, uid: int, gid: int) -> str:
@@ -78,7 +78,7 @@ def passwd_with(text: str, *, uid: int, gid: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _driver(rest: list[str], environ: Mapping[str, str]) -> Command:
+def _driver(rest: list[str], environ: Mapping[str, str]) -> ContainerCommand:
     address = _require("SPARK_DRIVER_BIND_ADDRESS", environ, "driver")
     home = _spark_home(environ)
     argv = (
@@ -91,10 +91,10 @@ def _driver(rest: list[str], environ: Mapping[str, str]) -> Command:
         "client",
         *rest,
     )
-    return Command(argv, _spark_environment(environ, home, address))
+    return ContainerCommand(argv, _spark_environment(environ, home, address))
 
 
-def _executor(rest: list[str], environ: Mapping[str, str]) -> Command:
+def _executor(rest: list[str], environ: Mapping[str, str]) -> ContainerCommand:
     given = {
         option: _require(name, environ, "executor") for option, name in _EXECUTOR_OPTIONS.items()
     }
@@ -111,7 +111,7 @@ def _executor(rest: list[str], environ: Mapping[str, str]) -> Command:
         *(word for option in given.items() for word in option),
         *rest,
     )
-    return Command(argv, _spark_environment(environ, home, given["--hostname"]))
+    return ContainerCommand(argv, _spark_environment(environ, home, given["--hostname"]))
 
 
 def _java_options(environ: Mapping[str, str]) -> list[str]:

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine, text
 
 from lineage.catalog.engine import exclusive_transaction
-from lineage.catalog.queries import hour_of, write_bucket
+from lineage.catalog.queries import sql_hour_of, write_bucket
 from lineage.process.clock import HOUR_MICROS, to_micros
 from slis.evaluation import catalog_frames
 from slis.indicators.accuracy.checks import checks
@@ -36,7 +36,7 @@ _CHECKS = """
     FROM edge_check c JOIN dataset_policy p ON p.dataset_key = c.downstream_key
     WHERE c.counted_at IS NULL OR c.checked_at >= {since}
 """
-_HOUR = hour_of("c.written_at")
+_HOUR = sql_hour_of("c.written_at")
 # A finding about one run, never that the run is right, stands until the job's next write had
 # as much time to be reported: by another root run, or in a later hour of the same.
 _LATEST = f"""

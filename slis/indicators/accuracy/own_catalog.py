@@ -16,7 +16,7 @@ from slis.indicators.accuracy.kept import keep_checks
 from slis.indicators.accuracy.reported import REPORTED, whole_writes
 from slis.indicators.accuracy.schemas import FACET_SOURCES, SOURCES
 from slis.stream import staging
-from slis.stream.canonical import settle as settle_names
+from slis.stream.canonical import resolve_components as settle_names
 from slis.stream.claims_catalog import unsettled_claims
 from slis.stream.facet_disagreements import OF_ALIAS
 from slis.stream.merge_facts import merge_datasets

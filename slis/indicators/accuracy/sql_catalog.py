@@ -118,7 +118,7 @@ def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[Row], li
 
     touching = _TOUCHED.format(due=due)
     touched = read(touching, TOUCHED)
-    ran = statements(read(_NAMES.format(due=due), _OF_TEXT))
+    ran = parsed_statements(read(_NAMES.format(due=due), _OF_TEXT))
     # Each is used several times: as one plan, Spark would work them out as often.
     known = is_mentioned(read(_KNOWN, KNOWN), ran).persist()
     asked = asked_names(ran, touched, known).persist()
@@ -141,7 +141,7 @@ def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[Row], li
         asked.unpersist()
 
 
-def statements(names: DataFrame) -> DataFrame:
+def parsed_statements(names: DataFrame) -> DataFrame:
     """`accuracy.schemas.STATEMENTS` of runs' texts, whose names are JSON."""
     keys = ("run_key", "root_run_id", "sql_key")
     return names.select(

@@ -5,8 +5,8 @@ from pyspark.sql import functions as F
 
 from lineage.policy.tiers import MIN_RUNS
 from lineage.states import BAD, EDGE_COMPLETENESS, REGULATED
-from slis.evaluation.facts_as_of import plus_seconds, seconds_between
-from slis.evaluation.wording import duration_text, instant_text, words
+from slis.evaluation.facts_as_of import plus_seconds, seconds_column
+from slis.evaluation.wording import duration_text, instant_column, words
 from slis.indicators.coverage import ACTIVE_SECONDS
 
 # Why an expected edge is bad.
@@ -57,7 +57,7 @@ def edges(expected: DataFrame, instants: DataFrame, gaps: DataFrame) -> DataFram
 
 def _own_cadence() -> Column:
     """Seconds from one run that has the edge to the next."""
-    span = seconds_between(F.col("first_seen_at"), F.col("last_seen_at"))
+    span = seconds_column(F.col("first_seen_at"), F.col("last_seen_at"))
     return F.when(F.col("runs") >= MIN_RUNS, span / (F.col("runs") - 1))
 
 
@@ -71,7 +71,7 @@ def _own_limit() -> Column:
 
 
 def _is_expected() -> Column:
-    unseen_seconds = seconds_between(F.col("last_seen_at"), F.col("as_of"))
+    unseen_seconds = seconds_column(F.col("last_seen_at"), F.col("as_of"))
     by_cadence = _own_cadence() <= OFTEN * F.col("cadence_seconds")
     is_often = F.coalesce(by_cadence, OFTEN * F.col("runs") >= F.col("writes"), F.lit(False))
     patience = F.greatest(F.lit(ACTIVE_SECONDS), _FORGOTTEN_AFTER_CYCLES * _own_cadence())
@@ -85,10 +85,10 @@ def _is_expected() -> Column:
 def _missed() -> Column:
     """Return the first defect that holds; null for an edge that is reported as expected."""
     reported = F.col("last_reported_at")
-    age = seconds_between(F.coalesce(reported, "first_seen_at"), F.col("as_of"))
+    age = seconds_column(F.coalesce(reported, "first_seen_at"), F.col("as_of"))
     is_waited_for = F.col("is_declared") & (F.col("runs") == 0) & (age <= F.col("own_limit"))
     # Without a limit, the newest write must have it.
-    behind = seconds_between(reported, F.col("written_at")) > _SAME_WRITE_SECONDS
+    behind = seconds_column(reported, F.col("written_at")) > _SAME_WRITE_SECONDS
     is_aged = F.when(F.col("own_limit").isNull(), behind).otherwise(age > F.col("own_limit"))
     return (
         F.when(is_waited_for, F.lit(None))
@@ -190,13 +190,13 @@ def _evidence() -> Column:
     by_job = F.when(F.col("job_name").isNull(), F.lit("")).otherwise(
         words(" by job ", F.col("job_name"))
     )
-    reported = words("was last reported ", instant_text(F.col("last_reported_at")))
+    reported = words("was last reported ", instant_column(F.col("last_reported_at")))
     limit = F.when(F.col("limit_seconds").isNull(), F.lit("")).otherwise(
         words("; its limit is ", duration_text(F.col("limit_seconds")))
     )
-    since = words(reported, "; evidence has it ", instant_text(F.col("last_seen_at")))
+    since = words(reported, "; evidence has it ", instant_column(F.col("last_seen_at")))
     never = F.when(F.col("runs") == 0, F.lit("is declared, and was never reported")).otherwise(
-        words("is known from evidence alone, last of ", instant_text(F.col("last_seen_at")))
+        words("is known from evidence alone, last of ", instant_column(F.col("last_seen_at")))
     )
     how = (
         F.when(F.col("missed") == NEVER_REPORTED, never)

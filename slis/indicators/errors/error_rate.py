@@ -39,7 +39,7 @@ Cause = tuple[str, str, str]  # stage, cause, live or history
 Counts = Sequence[tuple[int, str, str, int]]
 
 
-class Counted(msgspec.Struct, frozen=True):
+class HourlyEvents(msgspec.Struct, frozen=True):
     """Live events by the hour in which they were received, and what failed, by cause."""
 
     total: Counter[int]
@@ -89,7 +89,7 @@ def add_failures(connection: Connection, stage: str, counts: Counts, now: dateti
     for hour, cause, origin, count in counts:
         causes[stage, cause, origin] += count
         bad[hour] += count if origin != HISTORY else 0
-    _add(connection, Counted(Counter(bad), bad, causes, 0, 0), now)
+    _add(connection, HourlyEvents(Counter(bad), bad, causes, 0, 0), now)
 
 
 def _count(engine: Engine, at: dict[str, int], rejected: Rejections, clock: Clock) -> bool:
@@ -112,7 +112,7 @@ def _positions(connection: Connection) -> dict[str, int]:
     return {source: position for source, position in rows}  # noqa: C416 - rows of two
 
 
-def _counted(connection: Connection, after: int, rejected: Rejections) -> Counted:
+def _counted(connection: Connection, after: int, rejected: Rejections) -> HourlyEvents:
     accepted = connection.execute(text(_ACCEPTED), {"hour": HOUR_MICROS, "after": after}).all()
     last = max((int(row.last_seq) for row in accepted), default=after)
     given = {"hour": HOUR_MICROS, "after": after, "last": last}
@@ -127,10 +127,10 @@ def _counted(connection: Connection, after: int, rejected: Rejections) -> Counte
                 bad[hour] += count
                 # What landed is among the accepted; what was rejected never was.
                 total[hour] += count if stage == "collector" else 0
-    return Counted(total, bad, causes, last, rejected.last)
+    return HourlyEvents(total, bad, causes, last, rejected.last)
 
 
-def _add(connection: Connection, found: Counted, now: datetime) -> None:
+def _add(connection: Connection, found: HourlyEvents, now: datetime) -> None:
     causes = [
         {"stage": stage, "cause": cause, "origin": origin, "events": count}
         for (stage, cause, origin), count in found.causes.items()

@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from slis.evaluation.wording import instant_text, words
+from slis.evaluation.wording import instant_column, words
 
 ASSERTION_FAILED = "assertion_failed"
 STANDS_DAYS = 7
@@ -51,7 +51,7 @@ def _failure_text() -> Column:
     return F.concat(
         F.coalesce(F.nullif("assertion", F.lit("")), F.lit("a test")),
         *(F.coalesce(part, F.lit("")) for part in (column, name)),
-        words(" failed ", instant_text(F.col("last_failed_at"))),
+        words(" failed ", instant_column(F.col("last_failed_at"))),
         *(F.coalesce(part, F.lit("")) for part in (expected, actual)),
     )
 

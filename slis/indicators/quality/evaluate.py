@@ -14,7 +14,7 @@ from lineage.policy.declared import declared_edges
 from lineage.process.clock import to_micros
 from lineage.states import BAD, CRITICAL, FACTS, OPTIONAL, REASONS, TIERS
 from slis.evaluation import catalog_frames
-from slis.evaluation.input import Position
+from slis.evaluation.input import EvaluationRange
 from slis.indicators.quality import assertions, foreign_claims, schema_mismatch, unexpected_source
 from slis.indicators.quality.assertions import failed_assertions
 from slis.indicators.quality.schema_mismatch import schema_mismatches
@@ -109,7 +109,7 @@ _CLAIMED = f"""
 
 
 def defects_found(
-    spark: SparkSession, engine: Engine, policy: Policy, at: Position, instants: DataFrame
+    spark: SparkSession, engine: Engine, policy: Policy, at: EvaluationRange, instants: DataFrame
 ) -> tuple[pa.Table, ...]:
     """`sli_schemas.STATES` of `facts`; no Spark job where nothing failed, changed or is new."""
     tested = catalog_frames.read(
@@ -148,7 +148,7 @@ def _few(spark: SparkSession, table: pa.Table, columns: str) -> DataFrame:
     return spark.createDataFrame(table, columns).coalesce(1)
 
 
-def _since(at: Position, days: int) -> int:
+def _since(at: EvaluationRange, days: int) -> int:
     return to_micros(at.as_of - days * _DAY)
 
 

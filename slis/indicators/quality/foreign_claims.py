@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from slis.evaluation.wording import instant_text, words
+from slis.evaluation.wording import instant_column, words
 
 FOREIGN_CLAIM = "foreign_claim"
 STANDS_DAYS = 7
@@ -34,7 +34,7 @@ def foreign_claims(rejected: DataFrame, instants: DataFrame) -> DataFrame:
     job = F.when(F.col("job_name").isNotNull(), words("job ", _cut("job_name"), " of "))
     of = F.coalesce(job, F.lit(""))
     by = by.otherwise(words(of, "job namespace ", _cut("job_namespace")))
-    one = words(by, " reports that the dataset ", claim, ", last ", instant_text(seen_at))
+    one = words(by, " reports that the dataset ", claim, ", last ", instant_column(seen_at))
     listed = F.array_sort(F.collect_list(one))
     more = F.size("claims") - _MOST_NAMED
     others = F.when(more > 0, words("; and ", more.cast("string"), " more")).otherwise(F.lit(""))

@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.window import WindowSpec
 
-from slis.evaluation.wording import instant_text, words
+from slis.evaluation.wording import instant_column, words
 
 SCHEMA_MISMATCH = "schema_mismatch"
 STANDS_DAYS = 7
@@ -70,7 +70,7 @@ def _is_mismatch() -> Column:
 
 def _evidence() -> Column:
     return words(
-        *("schema changed ", instant_text(F.col("written_at")), " by run ", F.col("root_run_id")),
+        *("schema changed ", instant_column(F.col("written_at")), " by run ", F.col("root_run_id")),
         *(" of ", F.col("job_name"), ", whose code version stayed ", F.col("code_version"), ": "),
         _difference(F.from_json("old_fields", _FIELDS), F.from_json("fields", _FIELDS)),
     )

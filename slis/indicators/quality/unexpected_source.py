@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from slis.evaluation.wording import instant_text, words
+from slis.evaluation.wording import instant_column, words
 
 UNEXPECTED_SOURCE = "unexpected_source"
 STANDS_DAYS = 7
@@ -28,7 +28,7 @@ def unexpected_sources(fresh: DataFrame, instants: DataFrame) -> DataFrame:
     stands = seen_at > F.col("as_of") - F.expr(f"INTERVAL {STANDS_DAYS} DAYS")
     one = words(
         *(F.col("namespace"), " ", F.col("name"), " by job ", F.col("job_name")),
-        *(", first seen ", instant_text(seen_at)),
+        *(", first seen ", instant_column(seen_at)),
     )
     listed = F.array_sort(F.collect_list(one))
     more = F.size("sources") - _MOST_NAMED

@@ -7,10 +7,10 @@ from msgspec import Raw
 
 from lineage.names.keys import hash_parts, shorten_or_none
 from slis.stream.facts.mentions import Mention
-from slis.stream.facts.spans import Seen
+from slis.stream.facts.spans import SeenSpan
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.lenient import read_lenient, text_of
-from slis.stream.reading.openlineage import NOTHING, AssertionList, Documentation, Job, Part
+from slis.stream.reading.openlineage import NOTHING, AssertionList, Documentation, EventPart, Job
 from slis.stream.reading.reported import read_start
 
 
@@ -21,7 +21,7 @@ class Field(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     type: str | None = None
 
 
-class Tag(Part):
+class Tag(EventPart):
     """Tag of a dataset, or of one of its columns."""
 
     key: str | None = None
@@ -30,7 +30,7 @@ class Tag(Part):
     field: str | None = None
 
 
-class Owner(Part):
+class ReportedOwner(EventPart):
     """Owner of a dataset or a job."""
 
     name: str | None = None
@@ -44,7 +44,7 @@ class InputField(Job):
     transformations: Raw = NOTHING
 
 
-class ColumnLineage(Part, rename="camel"):
+class ColumnLineage(EventPart, rename="camel"):
     """Lineage of a column."""
 
     input_fields: list[InputField | None] | None = None
@@ -52,7 +52,7 @@ class ColumnLineage(Part, rename="camel"):
     transformation_description: str | None = None
 
 
-class Described(msgspec.Struct, frozen=True, omit_defaults=True):
+class DatasetDescription(msgspec.Struct, frozen=True, omit_defaults=True):
     """Description of a dataset, by events of a batch that have the same facets.
 
     Attributes:
@@ -82,7 +82,7 @@ class Described(msgspec.Struct, frozen=True, omit_defaults=True):
     schema_key: int | None = None
     fields: str | None = None
     identifiers: list[Job | None] = []
-    owners: list[Owner | None] = []
+    owners: list[ReportedOwner | None] = []
     tags: list[Tag | None] = []
     model_tags: str | None = None
     description: str | None = None
@@ -96,64 +96,64 @@ class DescribedFacts:
 
     def __init__(self) -> None:
         """Hold nothing."""
-        self._seen: dict[tuple[int, int, str | None], tuple[Mention, Seen, bool]] = {}
+        self._seen: dict[tuple[int, int, str | None], tuple[Mention, SeenSpan, bool]] = {}
 
     def add(self, event: ReadEvent, time: int, mentions: list[Mention]) -> None:
         """Add an event of that time, with the datasets that it names."""
-        seen, is_declared = Seen(time, time), event.kind == "dataset"
+        seen, is_declared = SeenSpan(time, time), event.kind == "dataset"
         for one in mentions:
             key = one.spelling_key, one.facets_key, one.assertions
             first, before, was_declared = self._seen.get(key, (one, seen, False))
             self._seen[key] = first, before | seen, was_declared or is_declared
 
-    def list_described(self) -> list[Described]:
+    def list_described(self) -> list[DatasetDescription]:
         """Return the contents of all facets, each read once."""
         return [_describe(*seen) for seen in self._seen.values()]
 
 
-class _Lifecycle(Part):
+class _Lifecycle(EventPart):
     change: str | None = msgspec.field(name="lifecycleStateChange", default=None)
     previous: Job | None = msgspec.field(name="previousIdentifier", default=None)
 
 
-class _Version(Part):
+class _Version(EventPart):
     version: str | None = msgspec.field(name="datasetVersion", default=None)
     checksum: str | None = None
 
 
-class _Checksum(Part):
+class _Checksum(EventPart):
     checksum: str | None = None
     value: str | None = None
     algorithm: str | None = None
 
 
-class _FieldOfSchema(Part):
+class _FieldOfSchema(EventPart):
     name: str | None = None
     type: str | None = None
     description: str | None = None
 
 
-class _Schema(Part):
+class _Schema(EventPart):
     fields: list[_FieldOfSchema | None] | None = None
 
 
-class _Symlinks(Part):
+class _Symlinks(EventPart):
     identifiers: list[Job | None] | None = None
 
 
-class _Ownership(Part):
-    owners: list[Owner | None] | None = None
+class _Ownership(EventPart):
+    owners: list[ReportedOwner | None] | None = None
 
 
-class _Tags(Part):
+class _Tags(EventPart):
     tags: list[Tag | None] | None = None
 
 
-class _Columns(Part):
+class _Columns(EventPart):
     fields: dict[str, ColumnLineage | None] | None = None
 
 
-class _Facets(Part):
+class _Facets(EventPart):
     lifecycle: _Lifecycle | None = msgspec.field(name="lifecycleStateChange", default=None)
     version: _Version | None = None
     checksum: _Checksum | None = None
@@ -171,18 +171,18 @@ class _Facets(Part):
 _NONE = _Facets()
 
 
-def owners_of(ownership: str | None) -> list[Owner | None]:
+def owners_of(ownership: str | None) -> list[ReportedOwner | None]:
     """Return the owners that an ownership facet lists, which is raw JSON."""
     found = read_lenient(ownership.encode(), _Ownership)[0] if ownership else None
     return (found.owners if found else None) or []
 
 
-def _describe(one: Mention, span: Seen, is_declared: bool) -> Described:  # noqa: FBT001 - of a row
+def _describe(one: Mention, span: SeenSpan, is_declared: bool) -> DatasetDescription:  # noqa: FBT001 - of a row
     given = read_lenient(one.facets, _Facets)[0] or _NONE
     lifecycle = given.lifecycle or _Lifecycle()
     version = given.version or _Version()
     tested = text_of(given.assertions.assertions) if given.assertions else None
-    return Described(
+    return DatasetDescription(
         *(one.spelling_key, one.namespace, one.name, one.facets_key, *span, is_declared),
         lifecycle=None if lifecycle.change is None else lifecycle.change.upper(),
         previous=lifecycle.previous,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pyarrow as pa
 
-from slis.stream.facts.described import Described, DescribedFacts
+from slis.stream.facts.described import DatasetDescription, DescribedFacts
 from slis.stream.facts.jobs import (
     DeclaredEdge,
     DeclaringJob,
@@ -16,9 +16,9 @@ from slis.stream.facts.jobs import (
     SqlText,
 )
 from slis.stream.facts.mentions import mentions_of
-from slis.stream.facts.run_io import Checkpoint, RunIo, RunIoFacts
+from slis.stream.facts.run_io import Checkpoint, RunIoFacts, RunIoRow
 from slis.stream.facts.runs import RunFacts, RunTimes
-from slis.stream.facts.spans import Seen
+from slis.stream.facts.spans import SeenSpan
 from slis.stream.reading import ReadEvent, read_event
 from slis.stream.reading.reported import ReportedRun
 
@@ -44,12 +44,12 @@ class Facts(msgspec.Struct):
 
     events: list[EventRow] = []
     runs: list[tuple[ReportedRun, RunTimes]] = []
-    run_io: list[RunIo] = []
+    run_io: list[RunIoRow] = []
     checkpoints: list[Checkpoint] = []
-    described: list[Described] = []
+    described: list[DatasetDescription] = []
     described_jobs: list[DescribedJob] = []
-    declared_edges: list[tuple[DeclaringJob, list[tuple[DeclaredEdge, Seen]]]] = []
-    job_lineages: list[tuple[JobLineage, Seen]] = []
+    declared_edges: list[tuple[DeclaringJob, list[tuple[DeclaredEdge, SeenSpan]]]] = []
+    job_lineages: list[tuple[JobLineage, SeenSpan]] = []
     sql_texts: list[SqlText] = []
 
 

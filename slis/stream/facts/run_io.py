@@ -3,12 +3,12 @@
 from typing import NamedTuple
 
 from slis.stream.facts.mentions import DECLARED, Mention
-from slis.stream.facts.spans import Seen, greater
+from slis.stream.facts.spans import SeenSpan, greater
 from slis.stream.reading.event import ReadEvent
-from slis.stream.reading.event_times import hour_of
+from slis.stream.reading.event_times import start_of_hour
 
 
-class RunIo(NamedTuple):
+class RunIoRow(NamedTuple):
     """Row of `s_run_io`. Times are microseconds since 1970.
 
     Attributes:
@@ -48,14 +48,14 @@ class RunIoFacts:
 
     def __init__(self) -> None:
         """Hold nothing."""
-        self._io: dict[_Key, RunIo] = {}
-        self._checkpoints: dict[tuple[int, int], Seen] = {}
+        self._io: dict[_Key, RunIoRow] = {}
+        self._checkpoints: dict[tuple[int, int], SeenSpan] = {}
 
     def add(self, event: ReadEvent, time: int, mentions: list[Mention]) -> None:
         """Add an event of that time, with the datasets that it names."""
         if event.run is None:
             return
-        hour, seen = hour_of(time), Seen(time, time)
+        hour, seen = start_of_hour(time), SeenSpan(time, time)
         if _is_bare_checkpoint(event):
             at = event.run.run_key, hour
             self._checkpoints[at] = self._checkpoints.get(at, seen) | seen
@@ -76,8 +76,8 @@ class RunIoFacts:
         key = run_key, one.spelling_key, one.direction, one.facets_key, hour
         known = self._io.get(key)
         if known is None:
-            known = RunIo(*key, time, time, None, 0, 0, None, None)
-        self._io[key] = RunIo(
+            known = RunIoRow(*key, time, time, None, 0, 0, None, None)
+        self._io[key] = RunIoRow(
             *key,
             min(known.first_event_at, time),
             max(known.last_event_at, time),
@@ -88,7 +88,7 @@ class RunIoFacts:
             greater(known.bytes, one.size),
         )
 
-    def list_io(self) -> list[RunIo]:
+    def list_io(self) -> list[RunIoRow]:
         """Return what runs read and wrote."""
         return list(self._io.values())
 

@@ -3,15 +3,15 @@
 from typing import NamedTuple
 
 
-class Seen(NamedTuple):
+class SeenSpan(NamedTuple):
     """First and last time at which something was seen, in microseconds since 1970."""
 
     first: int
     last: int
 
-    def __or__(self, other: "Seen") -> "Seen":
+    def __or__(self, other: "SeenSpan") -> "SeenSpan":
         """Return the span of both."""
-        return Seen(min(self.first, other.first), max(self.last, other.last))
+        return SeenSpan(min(self.first, other.first), max(self.last, other.last))
 
 
 def lesser(one: int | None, other: int | None) -> int | None:

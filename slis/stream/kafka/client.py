@@ -21,7 +21,7 @@ from confluent_kafka.admin._listoffsets import OffsetSpec
 from lineage.event_log.records import FOREIGN, read_record
 from lineage.event_log.settings import KafkaLog
 from lineage.process.environment import InvalidSettingError
-from slis.stream.kafka.plan import Plan, Range
+from slis.stream.kafka.plan import BatchPlan, Range
 from slis.stream.kafka.taken import RangeReader, as_rows
 
 _CLIENT = {
@@ -60,7 +60,7 @@ class TopicState(msgspec.Struct, frozen=True):
     bounds: dict[int, tuple[int, int]]
 
 
-class Reader(Protocol):
+class KafkaReader(Protocol):
     """Part of `confluent_kafka.Consumer` that is used."""
 
     def assign(self, partitions: list[TopicPartition]) -> None:
@@ -74,9 +74,9 @@ class Reader(Protocol):
 
 
 def read_ranges(
-    consumer: Reader,
+    consumer: KafkaReader,
     topic: str,
-    plan: Plan,
+    plan: BatchPlan,
     ranges: Sequence[Range],
     monotonic: Callable[[], float] = time.monotonic,
 ) -> list[RangeReader]:
@@ -149,7 +149,7 @@ def read_on_executor(batches: Iterable[pa.RecordBatch], log: KafkaLog) -> Iterat
     """Read the ranges of a Spark task; each row holds a plan and one of its ranges, as JSON."""
     for batch in batches:
         for text in batch.column(0).to_pylist():
-            plan, part = msgspec.json.decode(text, type=tuple[Plan, Range])
+            plan, part = msgspec.json.decode(text, type=tuple[BatchPlan, Range])
             [reader] = read_ranges(open_consumer(log), log.topic, plan, [part])
             yield from as_rows(reader)
 

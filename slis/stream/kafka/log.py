@@ -12,21 +12,21 @@ from sqlalchemy import Engine
 from lineage.event_log.settings import KafkaLog
 from lineage.process.clock import Clock, from_micros, to_micros
 from slis.indicators.errors.error_rate import count_landed
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.stream.batch import Batches
 from slis.stream.event_log import LogMismatchError
 from slis.stream.feeding_log import KAFKA, find_other_log, note_log
 from slis.stream.from_lake import LakeReplay
 from slis.stream.kafka.client import LogReadError, Offsets, TopicState
 from slis.stream.kafka.identity import find_other_topic, read_topic_id
-from slis.stream.kafka.plan import PartitionPosition, Plan, Range, plan_batch
+from slis.stream.kafka.plan import BatchPlan, PartitionPosition, Range, plan_batch
 from slis.stream.kafka.portion import Read, TopicPortion, read_on_driver
 from slis.stream.kafka.restore import TopicReplay, is_restoring, lacks_records
 from slis.stream.kafka.silence import SILENT_AFTER, LastHeartbeats, find_unexcused, note_silence
 from slis.stream.kafka.store import note_ends, read_landed, read_positions
 from slis.stream.kafka.taken import RangeReader
 from slis.stream.merge import cursor
-from slis.stream.source import Bounds
+from slis.stream.source import BatchLimits
 
 log = structlog.get_logger(__name__)
 
@@ -91,7 +91,7 @@ class TopicLog:
         """Note that a topic feeds the catalog."""
         note_log(engine, KAFKA)
 
-    def catch_up(self, batches: Batches, place: Place, rows: int, now: datetime) -> None:
+    def catch_up(self, batches: Batches, place: SharedPaths, rows: int, now: datetime) -> None:
         """Land from the lake what the catalog lacks and the topic has deleted.
 
         Raises:
@@ -105,7 +105,9 @@ class TopicLog:
         if is_cut_short or lacks_records(known, state):
             TopicReplay(LakeReplay(place, batches, rows, now), topic, state).land()
 
-    def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> TopicPortion | None:
+    def read_next(
+        self, engine: Engine, bounds: Callable[[int], BatchLimits]
+    ) -> TopicPortion | None:
         """Return what the next batch takes; None where nothing waits.
 
         Raises:
@@ -161,7 +163,9 @@ class TopicLog:
         )
         if not first:
             return None
-        received = (reader.summary().first_received_at for reader in self._read(Plan(0, first)))
+        received = (
+            reader.summary().first_received_at for reader in self._read(BatchPlan(0, first))
+        )
         return min((from_micros(at) for at in received if at is not None), default=None)
 
     def copy_gaps(self, engine: Engine, now: int) -> bool:
@@ -184,7 +188,7 @@ class TopicLog:
         self._answered_at = self._clock()
         return found
 
-    def _read(self, plan: Plan) -> list[RangeReader]:
+    def _read(self, plan: BatchPlan) -> list[RangeReader]:
         with self._lock:
             return self._read_plan(plan)
 
@@ -192,7 +196,7 @@ class TopicLog:
         with engine.connect() as connection:
             return read_positions(connection, self._settings.topic)
 
-    def _limit(self, bounds: Bounds) -> Bounds:
+    def _limit(self, bounds: BatchLimits) -> BatchLimits:
         """Plan no more records than the bytes have room for, by the size of the last events."""
         size = min(bounds.size, self._most_bytes)
         # The records of a range that failed stay the same.
@@ -204,7 +208,7 @@ class TopicLog:
             self._mean_bytes = max(1.0, self._last.size() / self._last.events)
         self._last = None
 
-    def _warn_of_lost(self, known: _Positions, plan: Plan) -> None:
+    def _warn_of_lost(self, known: _Positions, plan: BatchPlan) -> None:
         for one in plan.ranges:
             if one.partition in known and one.start > known[one.partition].next_offset:
                 log.error(

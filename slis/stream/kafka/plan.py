@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec.structs import replace
 
-from slis.stream.source import Bounds
+from slis.stream.source import BatchLimits
 
 # For each collector its last window, and the records of the window that were read.
 Windows = dict[str, tuple[str, list[str]]]
@@ -47,7 +47,7 @@ class Range(msgspec.Struct, frozen=True):
     windows: Windows = {}
 
 
-class Plan(msgspec.Struct, frozen=True):
+class BatchPlan(msgspec.Struct, frozen=True):
     """Numbers (after_seq, last_seq] of a batch, and the offsets that they stand for."""
 
     after_seq: int
@@ -63,9 +63,9 @@ class Plan(msgspec.Struct, frozen=True):
         """Return the last number, whether or not a record has it."""
         return self.after_seq + self.count
 
-    def without_windows(self) -> "Plan":
+    def without_windows(self) -> "BatchPlan":
         """Return the plan as a task needs it beside its own range: for the numbers alone."""
-        return Plan(self.after_seq, tuple(replace(one, windows={}) for one in self.ranges))
+        return BatchPlan(self.after_seq, tuple(replace(one, windows={}) for one in self.ranges))
 
     @property
     def ends(self) -> dict[int, int]:
@@ -88,8 +88,8 @@ def plan_batch(
     after_seq: int,
     positions: Mapping[int, PartitionPosition],
     ends: Mapping[int, int],
-    bounds: Bounds,
-) -> Plan:
+    bounds: BatchLimits,
+) -> BatchPlan:
     """Return the next batch; without ranges where nothing waits.
 
     Args:
@@ -111,7 +111,7 @@ def plan_batch(
         end = at.next_offset + count
         ranges.append(Range(partition, at.next_offset, end, base, size, at.windows))
         base += count
-    return Plan(after_seq, tuple(ranges))
+    return BatchPlan(after_seq, tuple(ranges))
 
 
 def _waiting(positions: Mapping[int, PartitionPosition], ends: Mapping[int, int]) -> dict[int, int]:

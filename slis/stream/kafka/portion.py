@@ -12,27 +12,27 @@ from lineage.event_log.records import Record
 from lineage.event_log.settings import KafkaLog
 from lineage.lake.storage import Lake
 from lineage.process.clock import Clock
-from slis.lake.names import Name
-from slis.lake.positions import FolderPosition, Step, write_position
+from slis.lake.names import FolderName
+from slis.lake.positions import FolderBatch, FolderPosition, write_folder_position
 from slis.stream.batch import Batches
 from slis.stream.event_log import range_of
 from slis.stream.kafka.client import TopicState, open_consumer, read_on_executor, read_ranges
 from slis.stream.kafka.identity import note_topic_id
-from slis.stream.kafka.plan import PartitionPosition, Plan
-from slis.stream.kafka.store import move, note_landed, store_lost, store_reports
-from slis.stream.kafka.taken import RANGE, RangeReader, Taken, events_of
-from slis.stream.merge import Landed
+from slis.stream.kafka.plan import BatchPlan, PartitionPosition
+from slis.stream.kafka.store import move_position, note_landed, store_lost, store_reports
+from slis.stream.kafka.taken import RANGE, RangeReader, TakenRange, events_of
+from slis.stream.merge import MergeResult
 from slis.stream.on_executors import Other
 
 # A Spark job that starts Python workers costs more than the driver's reading of so many records.
 _DRIVER_RECORDS = 1_000
-Read = Callable[[Plan], list[RangeReader]]
+Read = Callable[[BatchPlan], list[RangeReader]]
 
 
 def read_on_driver(log: KafkaLog) -> Read:
     """Return what reads a whole plan in this process."""
 
-    def read(plan: Plan) -> list[RangeReader]:
+    def read(plan: BatchPlan) -> list[RangeReader]:
         return read_ranges(open_consumer(log), log.topic, plan, plan.ranges)
 
     return read
@@ -44,7 +44,7 @@ class TopicPortion:
     def __init__(  # noqa: PLR0913 - by name
         self,
         log: KafkaLog,
-        plan: Plan,
+        plan: BatchPlan,
         *,
         before: Mapping[int, PartitionPosition],
         landed: Mapping[int, int],
@@ -71,7 +71,7 @@ class TopicPortion:
         self._clock = clock
         self._read = read
         self._is_small = plan.count <= _DRIVER_RECORDS
-        self._taken: list[Taken] = []
+        self._taken: list[TakenRange] = []
         self._reports: list[Record] = []
 
     @property
@@ -110,7 +110,7 @@ class TopicPortion:
         self._reports = [report for reader in readers for report in reader.reports]
         return events_of(readers)
 
-    def land(self, batches: Batches, spark: SparkSession | None) -> Landed | None:
+    def land(self, batches: Batches, spark: SparkSession | None) -> MergeResult | None:
         """Land the events; None where there is none."""
         # Executors need not share the driver's disk.
         if spark and not (self._is_small or batches.writer.lake.is_local):
@@ -133,14 +133,14 @@ class TopicPortion:
             first, end = self._state.bounds[taken.partition]
             known = self._before.get(taken.partition)
             before = None if known is None else known.next_offset
-            move(connection, self._log.topic, taken, before=before, end=end)
+            move_position(connection, self._log.topic, taken, before=before, end=end)
             if before is not None and first > before:
                 store_lost(connection, first - before, taken.first_received_at, now)
         if self.events:
             ends = {one.partition: one.next_offset for one in self._taken}
             note_landed(connection, self._log.topic, {**self._landed, **ends})
 
-    def write_beside(self, lake: Lake, name: Name) -> None:
+    def write_beside(self, lake: Lake, name: FolderName) -> None:
         """Write which records the events of a folder of the lake are."""
         starts = {one.partition: one.start for one in self._plan.ranges}
         ends = {one.partition: one.next_offset for one in self._taken}
@@ -148,10 +148,10 @@ class TopicPortion:
             topic=self._log.topic,
             topic_id=self._state.topic_id,
             starts={number: self._landed.get(number, starts[number]) for number in ends},
-            steps=(Step(name.last_seq, ends),),
+            steps=(FolderBatch(name.last_seq, ends),),
             windows={one.partition: one.windows for one in self._taken},
         )
-        write_position(lake, name.text, position)
+        write_folder_position(lake, name.text, position)
 
     def parts(self, spark: SparkSession) -> DataFrame:
         """Return the ranges of the plan, each for a task of its own."""
@@ -164,7 +164,7 @@ class TopicPortion:
 
     def _note(self, found: list[Other]) -> None:
         self._taken = [
-            msgspec.json.decode(body, type=Taken) for kind, body in found if kind == RANGE
+            msgspec.json.decode(body, type=TakenRange) for kind, body in found if kind == RANGE
         ]
         self._reports = [
             msgspec.json.decode(body, type=Record) for kind, body in found if kind != RANGE

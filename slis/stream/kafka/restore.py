@@ -10,8 +10,8 @@ import structlog
 from sqlalchemy import Connection
 
 from lineage.catalog.meta_keys import LOG_RESTORING
-from slis.lake.listing import Batch
-from slis.lake.positions import FolderPosition, read_position
+from slis.lake.listing import LakeBatch
+from slis.lake.positions import FolderPosition, read_folder_position
 from slis.meta import put_meta, read_meta
 from slis.stream.from_lake import LakeReplay
 from slis.stream.kafka.client import TopicState
@@ -70,7 +70,7 @@ class TopicReplay:
             self._landed = read_landed(connection, self._topic, self._positions)
             self._restoring = read_meta(connection, LOG_RESTORING + self._topic) or ""
 
-    def _unfinished(self) -> tuple[Batch, FolderPosition] | None:
+    def _unfinished(self) -> tuple[LakeBatch, FolderPosition] | None:
         if not self._restoring:
             return None
         for batch in self._replay.found:
@@ -82,7 +82,7 @@ class TopicReplay:
         )
         raise FileNotFoundError(message)
 
-    def _next(self) -> tuple[Batch, FolderPosition] | None:
+    def _next(self) -> tuple[LakeBatch, FolderPosition] | None:
         if not lacks_records(self._positions, self._state):
             return None
         at = self._replay.at
@@ -96,8 +96,8 @@ class TopicReplay:
             log.error("events_not_restored", next_seq=at + 1, folders=len(behind), first=behind[0])
         return None
 
-    def _position_of(self, batch: Batch) -> FolderPosition | None:
-        found = read_position(self._replay.writer.lake, batch.name.text)
+    def _position_of(self, batch: LakeBatch) -> FolderPosition | None:
+        found = read_folder_position(self._replay.writer.lake, batch.name.text)
         mine = self._topic, self._state.topic_id
         return found if found and (found.topic, found.topic_id) == mine else None
 

@@ -24,7 +24,7 @@ from slis.lake.positions import FolderPosition
 from slis.meta import put_meta, read_meta
 from slis.stream.kafka.heartbeats import store_heartbeats
 from slis.stream.kafka.plan import PartitionPosition, Windows
-from slis.stream.kafka.taken import Taken
+from slis.stream.kafka.taken import TakenRange
 from slis.stream.merge import RangeMismatchError
 
 EXPIRED = "log_expired"
@@ -45,10 +45,10 @@ def read_positions(connection: Connection, topic: str) -> dict[int, PartitionPos
     }
 
 
-def move(
+def move_position(
     connection: Connection,
     topic: str,
-    taken: Taken,
+    taken: TakenRange,
     *,
     before: int | None,
     end: int,
@@ -121,9 +121,9 @@ def restore_positions(
         at = known.get(partition)
         if at is not None and at.next_offset >= end:
             continue
-        taken = Taken(partition, end, 0, 0, 0, None, position.windows[partition])
+        taken = TakenRange(partition, end, 0, 0, 0, None, position.windows[partition])
         before = None if at is None else at.next_offset
-        move(connection, position.topic, taken, before=before, end=end)
+        move_position(connection, position.topic, taken, before=before, end=end)
 
 
 def note_ends(engine: Engine, topic: str, bounds: Mapping[int, tuple[int, int]]) -> None:

@@ -8,14 +8,14 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from lineage.event_log.records import GAP, Record
-from slis.stream.kafka.plan import Plan, Range, Windows
+from slis.stream.kafka.plan import BatchPlan, Range, Windows
 from slis.stream.source import SPOOL_COLUMNS, record_batches
 
 RANGE = "range"  # of a row that says what was taken of a range
 REPORT = "report"  # of a row that is a record without an event
 
 
-class Taken(msgspec.Struct, frozen=True):
+class TakenRange(msgspec.Struct, frozen=True):
     """Describe what was taken of a range.
 
     Attributes:
@@ -76,7 +76,7 @@ class RangeReader:
         reports: the other records, without bodies.
     """
 
-    def __init__(self, plan: Plan, part: Range) -> None:
+    def __init__(self, plan: BatchPlan, part: Range) -> None:
         self._bounds = plan.after_seq, plan.last_seq
         self._range = part
         self._next = part.start
@@ -121,10 +121,10 @@ class RangeReader:
             self._next, self.is_done = self._range.end, True
         return self.is_done
 
-    def summary(self) -> Taken:
+    def summary(self) -> TakenRange:
         """Return what was taken."""
         windows = {of: (one.name, one.list_identities()) for of, one in self._windows.items()}
-        return Taken(
+        return TakenRange(
             self._range.partition,
             self._next,
             len(self.rows),

@@ -8,7 +8,7 @@ import msgspec
 from lineage import origins
 from lineage.names.keys import hash_parts
 from slis.stream.reading.event_times import parse_time
-from slis.stream.reading.jobs import Jobs, jobs_of, own_name
+from slis.stream.reading.jobs import RunJobs, jobs_of, own_name
 from slis.stream.reading.lenient import read_lenient, text_of
 from slis.stream.reading.openlineage import (
     Dataset,
@@ -72,7 +72,7 @@ class ReadEvent(msgspec.Struct, frozen=True, gc=False):
     is_streaming: bool
     is_history: bool
     run: ReportedRun | None
-    jobs: Jobs
+    jobs: RunJobs
     job_namespace: str | None
     job_name: str | None
     integration: str | None

@@ -36,7 +36,7 @@ def parse_time(text: str | None) -> int | None:
     return micros if 0 <= micros <= LAST_EVENT_MICROS else None
 
 
-def hour_of(micros: int) -> int:
+def start_of_hour(micros: int) -> int:
     """Return the start of the hour, in UTC."""
     return micros - micros % HOUR_MICROS
 

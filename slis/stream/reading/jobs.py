@@ -8,16 +8,16 @@ know is the application. An engine names the job of a query after its text; its 
 from typing import Final, NamedTuple
 
 from lineage.names.keys import NAME_BYTES, shorten_or_none
-from slis.stream.reading.openlineage import Event, FullJob, Job, Parent, Root, Run, RunFacets
+from slis.stream.reading.openlineage import Event, FullJob, Job, ParentRun, RootRun, Run, RunFacets
 
 SPARK: Final = "SPARK"
 _APPLICATION: Final = "APPLICATION"
 # Kinds of job (`jobType.jobType`) that are a part of their parent's run.
 _QUERIES: Final = ("QUERY", "SQL")
-_NO_JOB, _NO_PARENT = Job(), Parent()
+_NO_JOB, _NO_PARENT = Job(), ParentRun()
 
 
-class Jobs(NamedTuple):
+class RunJobs(NamedTuple):
     """Root run and root job of a run, and its leaf job, which is null where it is the root.
 
     `parent_run_id` is null of an event without the parent facet: what it says of the root is not
@@ -42,7 +42,7 @@ def own_name(job: Job, integration: str | None, job_type: str | None) -> str | N
     return job.name
 
 
-def jobs_of(event: Event, own: Job, integration: str | None, job_type: str | None) -> Jobs:
+def jobs_of(event: Event, own: Job, integration: str | None, job_type: str | None) -> RunJobs:
     """Return the jobs of an event's run.
 
     Args:
@@ -53,13 +53,13 @@ def jobs_of(event: Event, own: Job, integration: str | None, job_type: str | Non
     """
     run = event.run or Run()
     parent = (run.facets or RunFacets()).parent or _NO_PARENT
-    above = parent.root or Root()
+    above = parent.root or RootRun()
     root = _bounded(_first(above.job, parent.job, own))
     leaf = _bounded(_leaf_job(event.job or FullJob(), own, parent, integration, job_type))
     run_ids = (above.run, parent.run, run)
     root_run_id = next((one.run_id for one in run_ids if one and one.run_id is not None), None)
     parent_run_id = parent.run.run_id if parent.run else None
-    return Jobs(
+    return RunJobs(
         shorten_or_none(root_run_id),
         *root,
         *((None, None) if leaf == root or leaf[1] is None else leaf),
@@ -75,7 +75,7 @@ def _first(*jobs: Job | None) -> Job:
 
 
 def _leaf_job(
-    job: Job, own: Job, parent: Parent, integration: str | None, job_type: str | None
+    job: Job, own: Job, parent: ParentRun, integration: str | None, job_type: str | None
 ) -> Job:
     """Return the parent of a query, and of what Spark names after its parent; else the own job."""
     above = parent.job or _NO_JOB

@@ -13,44 +13,44 @@ Long = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
 NOTHING = Raw(b"null")
 
 
-class Part(msgspec.Struct, gc=False, omit_defaults=True):
+class EventPart(msgspec.Struct, gc=False, omit_defaults=True):
     """Object of an event."""
 
 
-class RunId(Part):
+class RunId(EventPart):
     """Reference to a run."""
 
     run_id: str | None = field(name="runId", default=None)
 
 
-class Job(Part):
+class Job(EventPart):
     """Reference to a job."""
 
     namespace: str | None = None
     name: str | None = None
 
 
-class Root(Part):
+class RootRun(EventPart):
     """Root run, with its job."""
 
     run: RunId | None = None
     job: Job | None = None
 
 
-class Parent(Root):
+class ParentRun(RootRun):
     """Parent run, with its job and its own root."""
 
-    root: Root | None = None
+    root: RootRun | None = None
 
 
-class NominalTime(Part, rename="camel"):
+class NominalTime(EventPart, rename="camel"):
     """Time that a run was scheduled for."""
 
     nominal_start_time: str | None = None
     nominal_end_time: str | None = None
 
 
-class Engine(Part):
+class Engine(EventPart):
     """Engine that ran the run."""
 
     name: str | None = None
@@ -58,52 +58,52 @@ class Engine(Part):
     adapter_version: str | None = field(name="openlineageAdapterVersion", default=None)
 
 
-class Application(Part):
+class Application(EventPart):
     """Application of Spark."""
 
     application_id: str | None = field(name="applicationId", default=None)
 
 
-class SparkJob(Part):
+class SparkJob(EventPart):
     """Job of a Spark application."""
 
     job_id: Long | None = field(name="jobId", default=None)
 
 
-class SparkProperties(Part):
+class SparkProperties(EventPart):
     """Settings of a Spark application."""
 
     properties: Raw = NOTHING
 
 
-class Environment(Part):
+class Environment(EventPart):
     """Properties of Databricks."""
 
     properties: Raw = field(name="environment-properties", default=NOTHING)
 
 
-class Parameters(Part):
+class Parameters(EventPart):
     """Parameters of a run."""
 
     parameters: Raw = NOTHING
 
 
-class TagList(Part):
+class TagList(EventPart):
     """Tags of a run or a job."""
 
     tags: Raw = NOTHING
 
 
-class Message(Part):
+class ErrorMessage(EventPart):
     """Error of a run."""
 
     message: str | None = None
 
 
-class RunFacets(Part):
+class RunFacets(EventPart):
     """Facets of a run."""
 
-    parent: Parent | None = None
+    parent: ParentRun | None = None
     nominal_time: NominalTime | None = field(name="nominalTime", default=None)
     processing_engine: Engine | None = None
     application: Application | None = field(name="spark_applicationDetails", default=None)
@@ -113,8 +113,8 @@ class RunFacets(Part):
     execution_parameters: Parameters | None = field(name="executionParameters", default=None)
     airflow: Raw = NOTHING
     tags: TagList | None = None
-    error_message: Message | None = field(name="errorMessage", default=None)
-    exception: Message | None = field(name="spark.exception", default=None)
+    error_message: ErrorMessage | None = field(name="errorMessage", default=None)
+    exception: ErrorMessage | None = field(name="spark.exception", default=None)
     checkpoints: Raw = NOTHING
 
 
@@ -124,7 +124,7 @@ class Run(RunId):
     facets: RunFacets | None = None
 
 
-class JobType(Part, rename="camel"):
+class JobType(EventPart, rename="camel"):
     """Type of a job."""
 
     processing_type: str | None = None
@@ -132,7 +132,7 @@ class JobType(Part, rename="camel"):
     job_type: str | None = None
 
 
-class SourceCode(Part):
+class SourceCode(EventPart):
     """Place of a job's code."""
 
     version: str | None = None
@@ -143,13 +143,13 @@ class SourceCode(Part):
     branch: str | None = None
 
 
-class Documentation(Part):
+class Documentation(EventPart):
     """Description of a job or a dataset."""
 
     description: str | None = None
 
 
-class JobFacets(Part):
+class JobFacets(EventPart):
     """Facets of a job."""
 
     job_type: JobType | None = field(name="jobType", default=None)
@@ -167,32 +167,32 @@ class FullJob(Job):
     facets: JobFacets | None = None
 
 
-class AssertionList(Part):
+class AssertionList(EventPart):
     """Results of tests."""
 
     assertions: Raw = NOTHING
 
 
-class InputFacets(Part):
+class InputFacets(EventPart):
     """Facets of a dataset as an input."""
 
     assertions: AssertionList | None = field(name="dataQualityAssertions", default=None)
 
 
-class Statistics(Part):
+class Statistics(EventPart):
     """Size of what a run wrote."""
 
     row_count: Long | None = field(name="rowCount", default=None)
     size: Long | None = None
 
 
-class OutputFacets(Part):
+class OutputFacets(EventPart):
     """Facets of a dataset as an output."""
 
     statistics: Statistics | None = field(name="outputStatistics", default=None)
 
 
-class Dataset(Part):
+class Dataset(EventPart):
     """Dataset of an event. Its facets repeat from event to event, so each text is read once."""
 
     namespace: str | None = None
@@ -202,7 +202,7 @@ class Dataset(Part):
     output_facets: OutputFacets | None = field(name="outputFacets", default=None)
 
 
-class Event(Part):
+class Event(EventPart):
     """RunEvent, JobEvent or DatasetEvent."""
 
     event_time: str | None = field(name="eventTime", default=None)

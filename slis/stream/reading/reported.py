@@ -9,7 +9,7 @@ from msgspec import Raw
 from lineage.names.keys import hash_parts, shorten_or_none
 from lineage.redaction import READ_CHARACTERS
 from slis.stream.reading.event_times import parse_time
-from slis.stream.reading.jobs import Jobs
+from slis.stream.reading.jobs import RunJobs
 from slis.stream.reading.lenient import read_lenient, text_of
 from slis.stream.reading.openlineage import (
     NOTHING,
@@ -17,12 +17,12 @@ from slis.stream.reading.openlineage import (
     Documentation,
     Engine,
     Environment,
+    ErrorMessage,
     Event,
     FullJob,
     Job,
     JobFacets,
     JobType,
-    Message,
     NominalTime,
     Parameters,
     Run,
@@ -34,7 +34,7 @@ from slis.stream.reading.openlineage import (
 _WHOLE_NUMBER: Final = re.compile(r"\s*[+-]?\d{1,10}\s*", re.ASCII)
 _LARGEST_INT: Final = (1 << 31) - 1
 _NO_JOB, _NO_JOB_FACETS, _NO_TYPE, _NO_ENGINE = FullJob(), JobFacets(), JobType(), Engine()
-_NO_CODE, _NO_MESSAGE, _NO_APPLICATION = SourceCode(), Message(), Application()
+_NO_CODE, _NO_MESSAGE, _NO_APPLICATION = SourceCode(), ErrorMessage(), Application()
 Tags = tuple[str | None, str | None]  # of the run and of the job, raw JSON
 
 
@@ -55,7 +55,7 @@ class ReportedRun(NamedTuple):
     run_id: str | None
     job_namespace: str | None
     job_name: str | None
-    jobs: Jobs
+    jobs: RunJobs
     nominal_start_at: int | None
     job_type: str | None
     processing_type: str | None
@@ -92,7 +92,7 @@ def read_run(  # noqa: PLR0913, PLR0917 - what the event was read into
     event: Event,
     facets: RunFacets,
     own: Job,
-    jobs: Jobs,
+    jobs: RunJobs,
     integration: str | None,
     tags: Tags,
 ) -> ReportedRun:

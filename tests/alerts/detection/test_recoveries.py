@@ -7,7 +7,7 @@ from alerts.detection.evaluation_status import EvaluationStatus
 from alerts.detection.recoveries import explain_recoveries
 from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.incident import Incident
-from alerts.incidents.steps import Event, Step
+from alerts.incidents.steps import IncidentEvent, StepResult
 from alerts.root_cause.faults import Root
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
@@ -40,10 +40,10 @@ def _reason(estate, kind="failed", what="resolved", **given):  # noqa: ANN003
     times = {"onset": micros(NOON + 60), "seen_at": micros(NOON + 90)}
     keys = frozenset({dataset("churn")}) if root.entity != "service" else frozenset()
     own = Incident("ab", root, "resolved", **times, root_keys=keys, opened_at=micros(NOON + 120))
-    event = Event("ab", 2, micros(NOON + 900), what, "not found bad for 45 s", **given)
+    event = IncidentEvent("ab", 2, micros(NOON + 900), what, "not found bad for 45 s", **given)
     status = EvaluationStatus(micros(NOON + 900), 0, micros(NOON + 890))
     with estate.engine.connect() as connection:
-        step = explain_recoveries(connection, Step((own,), (own,), (event,)), status)
+        step = explain_recoveries(connection, StepResult((own,), (own,), (event,)), status)
     return step.events[0].reason
 
 

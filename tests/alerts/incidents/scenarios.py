@@ -2,7 +2,7 @@
 
 from alerts.incidents.detected_fault import DetectedFault, service_fault
 from alerts.incidents.lifecycle import advance
-from alerts.incidents.steps import Command, StepInput
+from alerts.incidents.steps import IncidentCommand, StepInput
 from alerts.root_cause.faults import Root
 from alerts.root_cause.severity import Severity
 from lineage.process.clock import SECOND_MICROS
@@ -57,7 +57,7 @@ class Scenario:
     def do(self, seconds, action, *found, until=None, by="ada"):  # noqa: ANN002
         """Run a command of a person for the only incident."""
         end = None if until is None else until * SECOND_MICROS
-        command = Command(self.one.id, action, by, end)
+        command = IncidentCommand(self.one.id, action, by, end)
         return self.at(seconds, *found, commands=(command,))
 
     @property

@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alerts.incidents.steps import Command
+from alerts.incidents.steps import IncidentCommand
 from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import OUTAGE, Scenario, make_fault
 from tests.suite.examples import examples
@@ -41,7 +41,7 @@ def test_any_sequence_of_steps_keeps_the_invariants(instants):
         every = [make_fault(members, kind, owner=owner) for members, kind, owner in faults]
         target = [each for each in story.incidents if each.state != "pending"][:1]
         commands = tuple(
-            Command(each.id, action, "ada", (clock + 50) * SECOND_MICROS)
+            IncidentCommand(each.id, action, "ada", (clock + 50) * SECOND_MICROS)
             for each in target
             if action is not None
         )

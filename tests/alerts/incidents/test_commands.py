@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from alerts.incidents.steps import Command
+from alerts.incidents.steps import IncidentCommand
 from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault
 
@@ -101,7 +101,7 @@ def test_a_new_failure_after_a_person_resolved_opens(story):
 def test_a_command_for_an_unknown_incident_is_rejected(story):
     """Reject it with a reason."""
     story.opened(make_fault("A"))
-    story.at(40, make_fault("A"), commands=(Command("0" * 16, "resolve", "ada"),))
+    story.at(40, make_fault("A"), commands=(IncidentCommand("0" * 16, "resolve", "ada"),))
 
     assert "no such incident" in story.rejected[0].reason
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.step_slices import first_slice
-from alerts.incidents.steps import Command, StepInput
+from alerts.incidents.steps import IncidentCommand, StepInput
 from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault
 
@@ -44,7 +44,7 @@ def test_an_incident_with_a_command_never_waits():
     before = _by_id(advance((), StepInput(0, _faults(_NAMES))))
     last = next(each for each in before.values() if each.root.key == ord("M"))
     opened = _by_id(advance(before.values(), StepInput(30 * SECOND_MICROS, _faults(_NAMES))))
-    command = Command(last.id, "acknowledge", "ada")
+    command = IncidentCommand(last.id, "acknowledge", "ada")
     done = _turn(opened, StepInput(31 * SECOND_MICROS, (), commands=(command,)), 2, {last.id})
 
     assert last.id in {each.id for each in done.changed}

@@ -13,7 +13,7 @@ import trustme
 from sqlalchemy import Engine, select
 
 from alerts.notify import delivery_queries
-from alerts.notify.channels.channel import Channel, Outcome, Task
+from alerts.notify.channels.channel import Channel, ChannelTask, Outcome
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.channels.registry import build_channels
 from alerts.notify.message import Message
@@ -21,7 +21,7 @@ from alerts.notify.outbox import enqueue
 from alerts.notify.sender import Sender
 from alerts.notify.settings import DeliverySettings
 from lineage.catalog.engine import catalog_url, migrate, open_catalog, write_transaction
-from lineage.catalog.reader import Reader, open_reader
+from lineage.catalog.reader import CatalogReader, open_reader
 from lineage.catalog.tables import notification
 from tests.alerts.notify.messages import Ticking, message
 from tests.fakes.pagerduty import FakePagerDuty
@@ -95,7 +95,7 @@ class Notifier:
             self.clock.pass_(step)
         return taken
 
-    def reader(self) -> AbstractContextManager[Reader]:
+    def reader(self) -> AbstractContextManager[CatalogReader]:
         """Return a reader like the exporter's."""
         return open_reader(self.engine.url.render_as_string(hide_password=False))
 
@@ -182,7 +182,7 @@ def outcome(notifier: Notifier) -> Callable[[str], Outcome]:
     def _of(channel: str) -> Outcome:
         kind, _, target = channel.partition(":")
         with_fakes = build_channels(notifier.settings, clock=notifier.clock)
-        return with_fakes[kind].send(Task(message(1), target))
+        return with_fakes[kind].send(ChannelTask(message(1), target))
 
     return _of
 

@@ -6,11 +6,11 @@ import msgspec
 
 from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.lifecycle import advance
-from alerts.incidents.steps import Command, StepInput
+from alerts.incidents.steps import IncidentCommand, StepInput
 from alerts.notify.channels.pagerduty.payload import action_of
 from alerts.notify.context import RoutingContext, is_outage, next_due_at
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
-from alerts.notify.message import Impacted, Root
+from alerts.notify.message import Impacted, MessageRoot
 from alerts.notify.planning import plan_confirmed, plan_due, plan_step
 from alerts.notify.settings import RoutingSettings
 from lineage.policy.model import EscalationStep, Owner, Policy
@@ -42,7 +42,7 @@ def summary(incident, **given):  # noqa: ANN003
     """Return the summary of an incident, as the detector would."""
     fields = {
         "what": f"{incident.root.kind} {chr(incident.root.key % 128)}",
-        "root": Root("job", chr(incident.root.key % 128), "jobs"),
+        "root": MessageRoot("job", chr(incident.root.key % 128), "jobs"),
         "runbook": "job-failed",
         "correlation_id": f"c-{incident.id}",
     }
@@ -97,7 +97,7 @@ class MemoryRouter:
     def do(self, seconds, action, *found, until=None, by="ada"):  # noqa: ANN002
         """Apply a person's command to the only incident."""
         end = None if until is None else until * SECOND_MICROS
-        return self.at(seconds, *found, commands=(Command(self.one.id, action, by, end),))
+        return self.at(seconds, *found, commands=(IncidentCommand(self.one.id, action, by, end),))
 
     @property
     def one(self):

@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from alerts.incidents.times import NamedTime
-from alerts.notify.message import Impacted, Links, Message, Root
+from alerts.notify.message import Impacted, Message, MessageLinks, MessageRoot
 from lineage.process.clock import to_micros
 
 START = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 BEGAN = to_micros(START)
-LINKS = Links(
+LINKS = MessageLinks(
     explorer="https://lineward.test/lineage?job=shop/orders_daily&at=1",
     runbook="https://lineward.test/runbooks/job-failed",
     dashboard="https://grafana.test/d/lineward?var-dataset=db.orders",
@@ -50,7 +50,7 @@ def message(revision: int = 1, kind: str = "opened", **given: object) -> Message
         "what": "orders_daily failed: 2 critical datasets will be late",
         "since": BEGAN - 300_000_000,
         "at": BEGAN,
-        "root": Root("job", "orders_daily", "shop"),
+        "root": MessageRoot("job", "orders_daily", "shop"),
         "owner": "orders",
     }
     return Message(**(fields | given))

@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from alerts.incidents.steps import Command
+from alerts.incidents.steps import IncidentCommand
 from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.memory_router import MemoryRouter, outage, theirs
 from tests.suite.examples import examples
@@ -56,7 +56,7 @@ def walk(router, steps):
             router.route_due(second)
         elif action is not None and live:
             until = (second + 300) * 1_000_000
-            commands = (Command(live[0], action, "ada", until),)
+            commands = (IncidentCommand(live[0], action, "ada", until),)
         down = (outage(),) if is_out else ()
         router.at(second, *faults, *down, commands=commands, by_owner=by_owner)
         unsent += [each.id for each in router.incidents if is_unsent(router, each)]

@@ -8,7 +8,7 @@ from alerts.notify import outbox
 from alerts.notify.attempts import AttemptRecorder
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.channels.slack.delivery import _Delivery
-from alerts.notify.channels.slack.history import History
+from alerts.notify.channels.slack.history import ChannelHistory
 from alerts.notify.sender import Sender
 from lineage.catalog.engine import write_transaction
 from tests.alerts.notify.conftest import DATA, PAGER, TICKETS, Notifier
@@ -229,7 +229,7 @@ def test_message_rolled_back_is_not_sent(notifier, slack):
 
 def test_without_the_search_a_crash_posts_twice(notifier, slack, monkeypatch):
     """Run the mutant: search no history."""
-    monkeypatch.setattr(History, "root", lambda *_: None)
+    monkeypatch.setattr(ChannelHistory, "root", lambda *_: None)
     notifier.notify(message(1), DATA)
     assert die(notifier, IN_SLACK["between send and mark"])
     _recover(notifier)
@@ -239,7 +239,7 @@ def test_without_the_search_a_crash_posts_twice(notifier, slack, monkeypatch):
 
 def test_without_the_search_of_the_thread_it_replies_twice(notifier, slack, monkeypatch):
     """Run the mutant: search no thread."""
-    monkeypatch.setattr(History, "has_reply", lambda *_: False)
+    monkeypatch.setattr(ChannelHistory, "has_reply", lambda *_: False)
     notifier.notify(message(1), DATA)
     notifier.run()
     notifier.notify(message(2, "resolved"), DATA)

@@ -6,7 +6,7 @@ import msgspec
 from sqlalchemy import insert, select, update
 
 from alerts.notify import is_due
-from alerts.notify.message import Root
+from alerts.notify.message import MessageRoot
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import digest, incident_notification, notification, suppression
 from lineage.process.clock import SECOND_MICROS, to_micros
@@ -232,7 +232,7 @@ def test_undeclared_inputs_without_a_producer_are_one_line_of_the_digest(embedde
     """
     router = StoredRouter(embedded)
     topics = [make_fault(chr(500 + n), "standing_gap", owner=None) for n in range(50)]
-    root = Root("dataset", "topic", "kafka://broker:9092")
+    root = MessageRoot("dataset", "topic", "kafka://broker:9092")
     router.opened(*topics, at=MIDNIGHT, is_digest_only=True, root=root)
     router.at(MIDNIGHT + 60, *topics, make_fault("a", owner="shop"))
     router.at(MIDNIGHT + 90, *topics, make_fault("a", owner="shop"))

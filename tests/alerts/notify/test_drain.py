@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import Engine, select
 
-from alerts.notify.channels.channel import Sent, Task
+from alerts.notify.channels.channel import ChannelTask, Sent
 from alerts.notify.sender import Sender
-from lineage.catalog.leases import Fence, leading, try_take
+from lineage.catalog.leases import LeadershipFence, leading, try_take
 from lineage.catalog.tables import notification
 from lineage.lease import LeaseLostError
 from tests.alerts.notify.conftest import TICKETS, Notifier
@@ -17,10 +17,10 @@ class Leaving:
 
     def __init__(self, notifier: Notifier, way: str) -> None:
         self._way, self._has_lease = way, True
-        engine = leading(notifier.engine, Fence("service", 1, self._confirm))
+        engine = leading(notifier.engine, LeadershipFence("service", 1, self._confirm))
         self.sender = Sender(engine, {"webhook": self}, notifier.settings, clock=notifier.clock)
 
-    def send(self, _task: Task) -> Sent:
+    def send(self, _task: ChannelTask) -> Sent:
         """Accept the message, and leave."""
         if self._way == "drain":
             self.sender.drain(0)

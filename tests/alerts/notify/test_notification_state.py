@@ -2,7 +2,7 @@
 
 import msgspec
 
-from alerts.notify.message import Root
+from alerts.notify.message import MessageRoot
 from alerts.notify.notification_state import (
     ChannelState,
     DownstreamNotice,
@@ -20,7 +20,9 @@ BEFORE = """
 "notices":[{"channel":"slack:#a","owners":["a"],"impacted":[],"count":1,"tiers":[],"told_at":7,
 "is_due":false}]}
 """
-DRAFT = message(incident_id="i1", what="w", since=1, at=2, root=Root("job", "n", "s"), owner="shop")
+DRAFT = message(
+    incident_id="i1", what="w", since=1, at=2, root=MessageRoot("job", "n", "s"), owner="shop"
+)
 STATE = NotificationState(
     incident_id="i1",
     draft=DRAFT,

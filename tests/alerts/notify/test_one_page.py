@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.incidents.steps import Command
+from alerts.incidents.steps import IncidentCommand
 from lineage.policy.model import Owner, Policy
 from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault, root
@@ -148,7 +148,11 @@ def test_incident_acknowledged_before_its_notification_pages_nobody():
     """Notify in Slack."""
     router = MemoryRouter(BARE, mode="alertmanager")
     router.opened(make_fault("a", **PAGE))
-    router.at(40, make_fault("a", **PAGE), commands=(Command(router.one.id, "acknowledge", "ada"),))
+    router.at(
+        40,
+        make_fault("a", **PAGE),
+        commands=(IncidentCommand(router.one.id, "acknowledge", "ada"),),
+    )
 
     assert router.route_due(30 + 120) == ["slack:#shop opened"]
 

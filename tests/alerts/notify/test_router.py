@@ -9,7 +9,7 @@ from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
 from alerts.notify import escalate, is_due, receive_webhook, route_incident_step, state_store
 from alerts.notify.alertmanager_webhook import parse_webhook
-from alerts.notify.message import Root
+from alerts.notify.message import MessageRoot
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import (
     incident,
@@ -143,7 +143,9 @@ def test_any_name_can_be_stored(embedded):
     """Replace a lone surrogate by a question mark."""
     router = StoredRouter(embedded)
 
-    router.opened(make_fault("ab", **PAGE), what="bad \ud800 \x00", root=Root("job", "\ud800", "n"))
+    router.opened(
+        make_fault("ab", **PAGE), what="bad \ud800 \x00", root=MessageRoot("job", "\ud800", "n")
+    )
 
     (message,) = {msgspec.json.encode(each) for each in router.messages("opened")}
     assert b"bad ? \\u0000" in message

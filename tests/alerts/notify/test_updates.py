@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.incidents.steps import Event
+from alerts.incidents.steps import IncidentEvent
 from alerts.notify.sentences import describe
 from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.memory_router import MemoryRouter
@@ -199,7 +199,7 @@ def test_merged_incident_ends_with_a_note():
 
 def test_note_names_the_person():
     """Keep a person's words; name nobody for what happened by itself."""
-    by_ada = Event("i", 2, 0, "resolved", "fixed the key", by="ada")
-    left = Event("i", 1, 0, "left", "good again", members=(1, 2))
+    by_ada = IncidentEvent("i", 2, 0, "resolved", "fixed the key", by="ada")
+    left = IncidentEvent("i", 1, 0, "left", "good again", members=(1, 2))
 
     assert describe((left, by_ada)) == "2 datasets no longer bad. Resolved by ada: fixed the key."

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from alerts.operator_actions import suppression
-from alerts.operator_actions.suppression import Window, common_window, find_windows
+from alerts.operator_actions.suppression import SuppressionWindow, common_window, find_windows
 from lineage.policy import parse
 from lineage.process.clock import to_micros
 
@@ -23,7 +23,7 @@ def _at(text):
 
 
 def _window(name, pattern, begin="2026-11-21T10:00:00Z", until="2026-11-21T12:00:00Z"):
-    return Window(name, pattern, _at(begin), _at(until))
+    return SuppressionWindow(name, pattern, _at(begin), _at(until))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.operator_actions.suppression import Window
+from alerts.operator_actions.suppression import SuppressionWindow
 from alerts.operator_actions.suppression_windows import (
     UnknownWindowError,
     WindowEnding,
@@ -41,7 +41,7 @@ def test_a_window_holds_from_now_until_its_end(catalog):
         number = create_window(connection, _request(), NOW)
         held = [load_windows(connection, at) for at in (NOW - 1, NOW, NOW + _HOUR - 1, NOW + _HOUR)]
 
-    window = Window("s3://lake/*", "s3://lake/*", NOW, NOW + _HOUR)
+    window = SuppressionWindow("s3://lake/*", "s3://lake/*", NOW, NOW + _HOUR)
     assert held == [(), (window,), (window,), ()]
     span = "from 2026-09-21 14:13:20 UTC until 2026-09-21 15:13:20 UTC"
     detail = f"window {number}, s3://lake/* {span}: a move"

@@ -7,7 +7,14 @@ import numpy as np
 
 from alerts.root_cause.causes import merge_by_cause
 from alerts.root_cause.roots import find_faults
-from alerts.root_cause.snapshot import DATASET, NEVER, NO_KEY, Edges, SliViolation, build_snapshot
+from alerts.root_cause.snapshot import (
+    DATASET,
+    NEVER,
+    NO_KEY,
+    EdgeArrays,
+    SliViolation,
+    build_snapshot,
+)
 from lineage.process.clock import SECOND_MICROS
 from lineage.states import TIERS
 
@@ -44,7 +51,7 @@ def edges(*arrows):  # noqa: ANN002
     """Return edges: `A>B>C` is two, each made by the job of its end."""
     pairs = [pair for arrow in arrows for pair in _steps(arrow)]
     both = np.array([(key(up), key(down)) for up, down in pairs], dtype=np.int64).reshape(-1, 2)
-    return Edges(both[:, 0], both[:, 1], both[:, 1] + 1_000_000)
+    return EdgeArrays(both[:, 0], both[:, 1], both[:, 1] + 1_000_000)
 
 
 def _steps(arrow):

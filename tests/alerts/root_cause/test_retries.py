@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.root_cause.retries import Attempt, UsualFigures, find_retry_wait
+from alerts.root_cause.retries import RunAttempt, UsualFigures, find_retry_wait
 from lineage.process.clock import SECOND_MICROS
 
 MINUTE = 60
@@ -14,7 +14,7 @@ def attempt(began, *, failed=None, completed=None, day=None, left=None):
     began_at, failed_at, completed_at = (
         None if at is None else at * MINUTE * SECOND_MICROS for at in (began, failed, completed)
     )
-    return Attempt(
+    return RunAttempt(
         began_at=began_at,
         failed_at=failed_at,
         completed_at=completed_at,

@@ -16,7 +16,7 @@ _STUBBORN = (
 def test_a_job_that_ignores_its_end_is_killed_and_fails_nothing(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(spark, "command", lambda *_, **__: (sys.executable, "-c", _STUBBORN))
     monkeypatch.setattr(spark, "_STOP_SECONDS", 0.2)
-    job = spark.Job("clicks", tmp_path, transport=None)
+    job = spark.ShopJob("clicks", tmp_path, transport=None)
     job.start()
     pid = int(until(lambda: job.log.read_text("utf-8")))
 

@@ -13,7 +13,7 @@ from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, HOUR
 from lab.gameday.runs import runs
 from lab.gameday.slots import begins_at
-from lab.gameday.truth import Name
+from lab.gameday.truth import NamePattern
 from lab.gameday.truths import truth_of
 
 ESTATE = make(Shape(seed=1, datasets=200, days=4))
@@ -161,4 +161,7 @@ def test_the_truth_has_the_names_that_clients_report():
 
     causes = truth_of(ESTATE, killed).causes
 
-    assert {Name(team, job.root_name), Name(team, f"{job.root_name}.{job.name}")} <= set(causes)
+    assert {
+        NamePattern(team, job.root_name),
+        NamePattern(team, f"{job.root_name}.{job.name}"),
+    } <= set(causes)

@@ -8,7 +8,7 @@ from lab.gameday.faults import plan
 from lab.gameday.model import DAY, HOUR
 from lab.gameday.policy import PLATFORM, policy_of
 from lab.gameday.slots import begins_at, next_slot
-from lab.gameday.truth import KINDS, SILENT_KINDS, Name
+from lab.gameday.truth import KINDS, SILENT_KINDS, NamePattern
 
 
 @pytest.fixture(scope="module")
@@ -113,9 +113,11 @@ def test_the_truth_of_a_killed_job(estate, day):
     job = estate.jobs[own.jobs[0]]
     below = estate.descendants(job.outputs)
 
-    assert Name(estate.namespace_of(job), job.name) in given.causes
-    assert {Name(*estate.datasets[each].full_name) for each in job.outputs} < set(given.causes)
-    assert set(given.impact) == {Name(*estate.datasets[each].full_name) for each in below}
+    assert NamePattern(estate.namespace_of(job), job.name) in given.causes
+    assert {NamePattern(*estate.datasets[each].full_name) for each in job.outputs} < set(
+        given.causes
+    )
+    assert set(given.impact) == {NamePattern(*estate.datasets[each].full_name) for each in below}
     assert given.owners == (estate.teams[job.team].name,)
     is_page = estate.is_critical({*below, *job.outputs})
     assert given.expect == ("page" if is_page else "ticket")
@@ -130,7 +132,7 @@ def test_an_upgrade_breaks_every_third_job_of_a_pool(estate, day):
     assert len(broken) >= 2
     assert set(own.failing) < set(own.jobs)
     assert given.owners[0] == PLATFORM
-    assert Name("", f"*{own.variant}*") in given.causes
+    assert NamePattern("", f"*{own.variant}*") in given.causes
 
 
 def test_an_outage_is_alone(day):
@@ -162,7 +164,7 @@ def test_a_deployment_is_announced(estate, day):
 def test_standing_gaps_are_of_jobs_without_a_listener(estate, day):
     """Leave out jobs that report."""
     for job in estate.jobs:
-        name = Name(estate.namespace_of(job), job.name)
+        name = NamePattern(estate.namespace_of(job), job.name)
         assert (name in day.truth.standing) == (job.reporting != "listener")
 
 

@@ -6,19 +6,19 @@ import msgspec
 
 from alerts.notify.channels.pagerduty.payload import action_of, build_event
 from alerts.notify.channels.slack.blocks import build_blocks
-from alerts.notify.message import Impacted, Links, Root, to_json
+from alerts.notify.message import Impacted, MessageLinks, MessageRoot, to_json
 from lab.gameday.received import Receivers
-from lab.gameday.truth import Name
+from lab.gameday.truth import NamePattern
 from tests.alerts.notify.messages import message
 
 LINK = "https://lineward.example/api/v1/impact?incident=i1&at=2"
 OPENED = message(
     incident_id="i1",
-    root=Root("job", "clean_orders", "shop & sons"),
+    root=MessageRoot("job", "clean_orders", "shop & sons"),
     owner="shop",
     impacted=(Impacted("s3://lake", "mart/revenue", "critical", "bad"),),
     impacted_count=1,
-    links=Links(full_list=LINK),
+    links=MessageLinks(full_list=LINK),
 )
 
 
@@ -48,25 +48,25 @@ def test_a_page_pages_once():
 def test_pagerduty_messages_are_read():
     """Read root, owner and link from the event."""
     fakes = Receivers()
-    plain = changed(root=Root("job", "clean_orders", "shop"))
+    plain = changed(root=MessageRoot("job", "clean_orders", "shop"))
     fakes.pagerduty("keys/shop", event(plain), 5)
     (received,) = fakes.messages
 
     assert (received.at, received.incident, received.owner) == (5, "i1", "shop")
-    assert (received.root, received.full_list) == (Name("shop", "clean_orders"), LINK)
+    assert (received.root, received.full_list) == (NamePattern("shop", "clean_orders"), LINK)
 
 
 def test_slack_messages_are_read():
     """Read from the blocks, entities undone; the link is whole."""
     fakes = Receivers()
-    ticket = changed(severity="ticket", root=Root("dataset", "core/a<b", "s3://lake"))
+    ticket = changed(severity="ticket", root=MessageRoot("dataset", "core/a<b", "s3://lake"))
     ts = fakes.slack_post("#shop", {"blocks": build_blocks(ticket)}, 5_000_000)
     fakes.slack_post("#shop", {"text": "Changed: it grew", "thread_ts": ts}, 6_000_000)
     fakes.slack_update("#shop", {"blocks": build_blocks(changed(kind="resolved"))}, 7_000_000)
 
     assert [each.what for each in fakes.messages] == ["ticket", "resolved"]
     received = fakes.messages[0]
-    assert (received.root, received.owner) == (Name("s3://lake", "core/a<b"), "shop")
+    assert (received.root, received.owner) == (NamePattern("s3://lake", "core/a<b"), "shop")
     assert (received.incident, received.to, received.full_list) == ("i1", "#shop", LINK)
 
 
@@ -98,15 +98,15 @@ def test_webhook_messages_are_read():
     fakes.webhook("tickets", to_json(changed(kind="resolved")).encode(), 6)
 
     assert [each.what for each in fakes.messages] == ["ticket", "other", "other", "resolved"]
-    assert fakes.messages[0].root == Name("shop & sons", "clean_orders")
+    assert fakes.messages[0].root == NamePattern("shop & sons", "clean_orders")
     assert fakes.messages[0].full_list == json.loads(to_json(OPENED))["links"]["full_list"]
 
 
 def test_a_part_of_the_service_has_no_namespace():
     """Name a collector that is down alone."""
     fakes = Receivers()
-    own = changed(root=Root("service", "collector", ""))
+    own = changed(root=MessageRoot("service", "collector", ""))
     fakes.pagerduty("keys/platform", event(own), 5)
     fakes.slack_post("#platform", {"blocks": build_blocks(changed(root=own.root))}, 6)
 
-    assert [each.root for each in fakes.messages] == [Name("", "collector")] * 2
+    assert [each.root for each in fakes.messages] == [NamePattern("", "collector")] * 2

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from lab.gameday import scorer
-from lab.gameday.truth import Name
+from lab.gameday.truth import NamePattern
 from tests.lab.gameday.truths import (
     BACKFILL,
     CLEAN,
@@ -50,7 +50,7 @@ def test_the_impact_of_a_spread_fault_is_the_union_of_all_lists():
     messages = [
         message(1_090, full_list="half"),
         message(1_900, "other", root=ORDERS, by="slack", full_list="all"),
-        message(2_000, "other", root=Name("another", "job"), by="slack", full_list="wrong"),
+        message(2_000, "other", root=NamePattern("another", "job"), by="slack", full_list="wrong"),
         message(7_000, "other", by="slack", full_list="wrong"),
     ]
     [both] = score([spread], messages).faults
@@ -90,7 +90,7 @@ def test_a_root_downstream_is_false_and_wrong():
 
 def test_a_job_downstream_is_wrong_too():
     """Count it for this fault, though no dataset is named."""
-    (found,) = score([KILLED], [message(1_050, root=Name("shop", "build_revenue"))]).faults
+    (found,) = score([KILLED], [message(1_050, root=NamePattern("shop", "build_revenue"))]).faults
 
     assert (found.detected, found.root_right) == (False, False)
 
@@ -126,8 +126,8 @@ def test_a_silent_fault_that_is_notified():
 
 def test_a_job_may_be_named_with_its_plan():
     """Match Spark's name of a run, which begins with that of the application, and a dot."""
-    planned = Name("shop", "clean_orders.adaptive_spark_plan.core_orders")
-    other = Name("shop", "clean_orders_again")
+    planned = NamePattern("shop", "clean_orders.adaptive_spark_plan.core_orders")
+    other = NamePattern("shop", "clean_orders_again")
     found = score([KILLED], [message(1_050, root=planned), message(1_060, root=other)])
 
     assert (found.faults[0].pages, found.false_pages) == (1, 1)
@@ -135,13 +135,13 @@ def test_a_job_may_be_named_with_its_plan():
 
 def test_another_namespace_is_another_job():
     """Ignore the same name elsewhere."""
-    assert score([KILLED], [message(1_050, root=Name("store", CLEAN.name))]).false_pages == 1
+    assert score([KILLED], [message(1_050, root=NamePattern("store", CLEAN.name))]).false_pages == 1
 
 
 def test_a_cause_by_pattern():
     """Name a shared cause by the words in its name."""
-    shared = msgspec.structs.replace(KILLED, causes=(Name("", "*4.4.0*"),))
-    found = score([shared], [message(1_050, root=Name("", "Spark 4.4.0 instead of 4.3.0"))])
+    shared = msgspec.structs.replace(KILLED, causes=(NamePattern("", "*4.4.0*"),))
+    found = score([shared], [message(1_050, root=NamePattern("", "Spark 4.4.0 instead of 4.3.0"))])
 
     assert (found.faults[0].pages, found.false_pages) == (1, 0)
 

@@ -3,22 +3,24 @@
 import msgspec
 
 from lab.gameday import scorer
-from lab.gameday.received import Message
+from lab.gameday.received import ReceivedMessage
 from lab.gameday.scores import FaultScore
-from lab.gameday.truth import Fault, Name, Truth
+from lab.gameday.truth import Fault, NamePattern, Truth
 
 SECOND = 1_000_000
 LAKE = "s3://lake"
-ORDERS = Name(LAKE, "core/orders")
-CLEAN = Name("shop", "clean_orders")
-REVENUE, TRENDS, STOCK = (Name(LAKE, f"mart/{each}") for each in ("revenue", "trends", "stock"))
+ORDERS = NamePattern(LAKE, "core/orders")
+CLEAN = NamePattern("shop", "clean_orders")
+REVENUE, TRENDS, STOCK = (
+    NamePattern(LAKE, f"mart/{each}") for each in ("revenue", "trends", "stock")
+)
 KILLED = Fault(
     kind="killed_job",
     expect="page",
     causes=(CLEAN, ORDERS),
     owners=("shop",),
     impact=(REVENUE, TRENDS),
-    behind=(Name("shop", "build_revenue"),),
+    behind=(NamePattern("shop", "build_revenue"),),
     starts_at=1_000 * SECOND,
     ends_at=5_000 * SECOND,
     over_at=6_000 * SECOND,
@@ -78,7 +80,7 @@ def truth(*faults: Fault, standing=()):
 def message(second, what="page", root=CLEAN, **changed: object):
     by = "webhook" if what == "ticket" else "pagerduty"
     given = {"by": by, "to": "keys/shop", "incident": "i1", "owner": "shop", "full_list": "all"}
-    return Message(at=second * SECOND, what=what, root=root, **given | changed)
+    return ReceivedMessage(at=second * SECOND, what=what, root=root, **given | changed)
 
 
 def score(faults, messages, naive=()):

@@ -5,7 +5,7 @@ import json
 import pytest
 from sqlalchemy import insert, update
 
-from lab.replay.arrivals import Arrivals, Slab, collect_arrivals, stood
+from lab.replay.arrivals import Arrivals, SlabRange, collect_arrivals, stood
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.policy import NO_FOLDS
@@ -13,7 +13,7 @@ from lineage.process.clock import from_micros
 from slis.stream.spellings import spell
 
 LANDED = 900_000_000
-SLAB, NEXT = Slab(0, LANDED), Slab(LANDED, 2 * LANDED)
+SLAB, NEXT = SlabRange(0, LANDED), SlabRange(LANDED, 2 * LANDED)
 ROOT, RUN = "root-1", "run-1"
 
 

@@ -38,7 +38,7 @@ def given(spark):
         {"dataset_key": NEW_NAME, "write": {"written_at": day(10, 8, 30)}},
     ]
     visible = [_known_from(each) for each in facts]
-    return grid.Given(
+    return grid.SlabFrames(
         activity=activity(spark, *visible),
         datasets=datasets(spark, *described),
         into_streams=edges(spark),

@@ -10,7 +10,7 @@ from lineage import lease as rules
 from lineage.catalog import leases
 from lineage.catalog.engine import open_catalog, write_transaction
 from lineage.catalog.leases import (
-    Fence,
+    LeadershipFence,
     fence_of,
     leading,
     release,
@@ -31,7 +31,7 @@ def _take(engine, who, *, is_start=False):
 
 
 def _lead(engine, epoch):
-    return leading(engine, Fence(NAME, epoch, lambda: None))
+    return leading(engine, LeadershipFence(NAME, epoch, lambda: None))
 
 
 def _expire(engine):
@@ -97,7 +97,7 @@ def test_nobody_takes_the_lease_between_the_check_and_the_commit(catalog):
     _expire(catalog)
     other = _impatient(catalog, "100ms")
     with write_transaction(catalog) as connection:
-        Fence(NAME, epoch, lambda: None).check(connection)
+        LeadershipFence(NAME, epoch, lambda: None).check(connection)
         with pytest.raises(DBAPIError, match="lock timeout"):
             _take(other, "b")
 

@@ -9,7 +9,7 @@ import pytest
 from lineage import states
 from lineage.policy import (
     DEFAULT,
-    Decision,
+    PolicyDecision,
     owner_of_job,
     parse,
     resolve,
@@ -28,7 +28,7 @@ def documented():
 
 def test_the_documented_example_decides_as_documented(documented):
     """Apply owner and limit of a folder to a dataset whose own rule names only its tier."""
-    assert resolve(documented, "s3://lake", "mart/revenue") == Decision(
+    assert resolve(documented, "s3://lake", "mart/revenue") == PolicyDecision(
         tier="critical",
         owner="shop",
         regulated=True,
@@ -66,7 +66,7 @@ def test_without_a_file_the_defaults_hold():
     """Treat `{}` like a missing file."""
     assert parse("{}") == DEFAULT
     assert parse("{}").hash == DEFAULT.hash
-    assert resolve(DEFAULT, "s3://b", "x") == Decision()
+    assert resolve(DEFAULT, "s3://b", "x") == PolicyDecision()
 
 
 def test_every_field_is_documented():

@@ -6,13 +6,13 @@ from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from lineage.names.names import fold
 from lineage.policy import parse, resolve
-from lineage.policy.prefixes import Seen
+from lineage.policy.prefixes import SeenDataset
 from lineage.policy.suggest import draft, suggest
 
 
 def _seen(number, namespace, name, **known: object):
     facts = {"is_written": True, "readers": 0, "owner": None, "owner_reason": None}
-    return Seen(key=number, namespace=namespace, name=name, **(facts | known))
+    return SeenDataset(key=number, namespace=namespace, name=name, **(facts | known))
 
 
 def test_a_draft_names_sources_tiers_and_owners():

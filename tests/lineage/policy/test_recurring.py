@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineage.policy import parse
-from lineage.policy.recurring import Recurring, problem_of
+from lineage.policy.recurring import Recurring, window_problem
 
 BERLIN = "Europe/Berlin"
 
@@ -123,7 +123,7 @@ def test_the_last_of_overlapping_windows_applies():
 )
 def test_a_window_that_never_begins_or_never_ends_is_rejected(cron, hours, wrong):
     """Accept daily windows, although spring shortens one by an hour."""
-    problem = problem_of(_window(cron, hours))
+    problem = window_problem(_window(cron, hours))
 
     assert problem is None if wrong is None else wrong in (problem or "")
 
@@ -131,7 +131,7 @@ def test_a_window_that_never_begins_or_never_ends_is_rejected(cron, hours, wrong
 @given(st.text("0123456789*/-,#LW MONSUN?x", max_size=25))
 def test_any_text_is_accepted_or_rejected(cron):
     """Return one message, and no error of the library's own."""
-    problem = problem_of(_window(cron))
+    problem = window_problem(_window(cron))
 
     assert problem is None or problem[0].islower() or problem[0] == "'"
 

@@ -4,7 +4,7 @@ import pytest
 
 from lineage.process import health
 from lineage.process.clock import to_micros
-from lineage.process.health import Failure, Health, Report
+from lineage.process.health import Health, Heartbeat, PartFailure
 from service.runtime.health_reports import Reports
 
 
@@ -28,7 +28,7 @@ def test_a_failure_is_reported_with_its_attempts_and_start(role, reports, at):
     role.fail("stream", "the\nsecond  time")
 
     assert reports.take()
-    assert reports.newest.failures == [Failure("stream", to_micros(at()), 2, "the second time")]
+    assert reports.newest.failures == [PartFailure("stream", to_micros(at()), 2, "the second time")]
 
 
 def test_every_heartbeat_repeats_what_fails(role, reports):
@@ -55,7 +55,7 @@ def test_a_part_that_has_worked_is_reported_with_the_next_heartbeat(role, report
     role.beat()
 
     reports.take()
-    assert reports.newest == Report(worked=["stream"])
+    assert reports.newest == Heartbeat(worked=["stream"])
 
 
 def test_a_role_never_waits_for_a_supervisor_that_does_not_read(role):

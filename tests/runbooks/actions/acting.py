@@ -15,9 +15,9 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import to_micros
-from runbooks.actions.action import Plan
-from runbooks.actions.calling import Answer, Call, call
-from runbooks.actions.means import ActionContext, Downstream, Statement
+from runbooks.actions.action import ActionPlan
+from runbooks.actions.calling import ActionAnswer, Call, call
+from runbooks.actions.means import ActionContext, Downstream, SqlTables
 from tests.slis.lake.lakes import event_row, lay, write, writer_of
 
 if TYPE_CHECKING:
@@ -77,9 +77,9 @@ class Sql:
     """SQL statements by text."""
 
     def __init__(self) -> None:
-        self.of: dict[str, list[Statement]] = {}
+        self.of: dict[str, list[SqlTables]] = {}
 
-    def statements(self, text: str, dialect: str) -> list[Statement]:
+    def statements(self, text: str, dialect: str) -> list[SqlTables]:
         """Return the planned names."""
         del dialect
         return self.of.get(text, [])
@@ -115,12 +115,12 @@ class World:
             kubernetes=self.kubernetes,
         )
 
-    def act(self, name: str, /, *, is_dry: bool = False, **arguments: object) -> Answer:
+    def act(self, name: str, /, *, is_dry: bool = False, **arguments: object) -> ActionAnswer:
         """Run an action; `from_` stands for `from`."""
         given = {field.rstrip("_"): value for field, value in arguments.items()}
         return call(Call(name=name, arguments=given, is_dry=is_dry), self.means())
 
-    def plan(self, name: str, /, **arguments: object) -> Plan:
+    def plan(self, name: str, /, **arguments: object) -> ActionPlan:
         """Return a dry run's plan."""
         return self.act(name, is_dry=True, **arguments).plan
 

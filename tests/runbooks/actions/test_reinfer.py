@@ -7,7 +7,7 @@ from collector.events import parse
 from collector.settings import Limits
 from lineage.names.keys import key
 from runbooks.actions.errors import FailedActionError, InvalidActionError, RejectedActionError
-from runbooks.actions.means import Statement
+from runbooks.actions.means import SqlTables
 from tests.runbooks.actions.acting import World, run_event
 from tests.service import shop
 
@@ -118,7 +118,7 @@ def test_a_failed_execution_wrote_nothing(filled):
     assert filled.plan("reinfer", run=RUN).figures["edges"] == 2
 
 
-def _add_sql(world: World, *statements: Statement) -> World:
+def _add_sql(world: World, *statements: SqlTables) -> World:
     world.sql.of = {"SELECT 1": list(statements)}
     world.lay((shop.DAY, "http", run_event(RUN, sql="SELECT 1")))
     return world
@@ -126,7 +126,7 @@ def _add_sql(world: World, *statements: Statement) -> World:
 
 def test_sql_adds_what_no_log_has(filled):
     """Find names of two parts or more, each of which matches one dataset alone."""
-    _add_sql(filled, Statement(("core.prices",), ("core.items",)))
+    _add_sql(filled, SqlTables(("core.prices",), ("core.items",)))
     plan = filled.plan("reinfer", run=RUN)
 
     assert plan.figures == {"edges": 3, "events": 2, "event_log": 2, "sql": 1}
@@ -137,7 +137,7 @@ def test_sql_adds_what_no_log_has(filled):
 
 def test_a_name_that_fits_several_or_none_is_listed_and_not_guessed(filled):
     """List it; a name of one part too, which may be a view of the session."""
-    _add_sql(filled, Statement(("db.items", "prices", "core.nothing"), ("core.items",)))
+    _add_sql(filled, SqlTables(("db.items", "prices", "core.nothing"), ("core.items",)))
     plan = filled.plan("reinfer", run=RUN)
 
     assert plan.figures["sql"] == 0
@@ -148,7 +148,7 @@ def test_a_name_that_fits_several_or_none_is_listed_and_not_guessed(filled):
 def test_a_query_without_a_target_is_of_the_runs_only_output(filled):
     """Use the text of a saved DataFrame, which names inputs alone."""
     filled.insert("run_io", shop.io_row(RUN_KEY, key("s3://shop", "core/orders"), "write"))
-    _add_sql(filled, Statement(("core.prices",), ()))
+    _add_sql(filled, SqlTables(("core.prices",), ()))
 
     assert filled.plan("reinfer", run=RUN).figures["sql"] == 1
 

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, insert, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.leases import Fence, leading, release, try_take
+from lineage.catalog.leases import LeadershipFence, leading, release, try_take
 from lineage.lease import LeaseLostError
 from lineage.policy.actions import ActionRule
 from lineage.policy.model import Policy
@@ -41,7 +41,7 @@ class Watched:
         with write_transaction(self.engine) as connection:
             connection.execute(insert(tables.incident), row | changes)
 
-    def turn(self, seconds: float = 11, fence: Fence | None = None) -> None:
+    def turn(self, seconds: float = 11, fence: LeadershipFence | None = None) -> None:
         """Advance the clock and run the worker, with the fence of a leader if given."""
         self.now += timedelta(seconds=seconds)
         with hold(self.folder / "run" / "up.lock"):
@@ -76,10 +76,10 @@ def test_an_opened_incident_runs_its_action_once(watched):
     assert (watched.folder / "run" / "restart-pipeline").exists()
 
 
-def _lead(engine: Engine, who: str, confirm: Callable[[], None]) -> Fence:
+def _lead(engine: Engine, who: str, confirm: Callable[[], None]) -> LeadershipFence:
     row = try_take(engine, "service", who, 10)
     assert row is not None
-    return Fence("service", row.epoch, confirm)
+    return LeadershipFence("service", row.epoch, confirm)
 
 
 def test_an_action_is_done_once_by_two_services(watched):

@@ -216,5 +216,5 @@ def test_bodies_of_requests_are_described(client):
         if "post" in item
     }
     assert len(bodies) == 4
-    assert bodies["/api/v1/suppressions"] == {"$ref": "#/components/schemas/Planned"}
-    assert answer["components"]["schemas"]["Planned"]["required"] == ["pattern", "reason"]
+    assert bodies["/api/v1/suppressions"] == {"$ref": "#/components/schemas/SuppressionRequest"}
+    assert answer["components"]["schemas"]["SuppressionRequest"]["required"] == ["pattern", "reason"]

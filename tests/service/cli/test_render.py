@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from service.errors import RejectedInputError
-from service.ingest.spark.spark_conf import FILE_SETTING, Place, lossless_settings
+from service.ingest.spark.spark_conf import FILE_SETTING, Destinations, lossless_settings
 from tests.service.commandline import lineward
 
-PLACE = Place(
+PLACE = Destinations(
     url="http://c:8700",
     folder=Path("/var/spool/openlineage"),
     name="events",
@@ -146,4 +146,4 @@ def test_values_that_spark_would_misread_are_rejected(wrong: dict[str, str]):
     fields = {name: getattr(PLACE, name) for name in PLACE.__struct_fields__} | wrong
 
     with pytest.raises(RejectedInputError):
-        lossless_settings(Place(**fields))
+        lossless_settings(Destinations(**fields))

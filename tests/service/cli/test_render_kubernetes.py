@@ -14,7 +14,7 @@ from service.cli.commands.render import app
 from service.errors import RejectedInputError
 from service.ingest.kubernetes.applications import has_listener
 from service.ingest.spark.kubernetes_conf import Cluster, cluster_settings
-from service.ingest.spark.spark_conf import Place
+from service.ingest.spark.spark_conf import Destinations
 from tests.fakes.kubernetes import application
 from tests.helm.crds import load_schema
 
@@ -110,7 +110,7 @@ def test_the_documented_recipes_match_the_output(options):
 )
 def test_names_that_would_end_a_setting_are_rejected(wrong):
     """Reject what is no name, and more than one jar."""
-    place = Place(
+    place = Destinations(
         url="http://c:8700", folder=Path("/f"), name="e", namespace="shop", event_logs="/f"
     )
 

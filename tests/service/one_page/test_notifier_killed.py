@@ -3,7 +3,7 @@
 import pytest
 
 from alerts.notify.channels.pagerduty.delivery import _SingleAttemptClient
-from alerts.notify.channels.slack.history import History
+from alerts.notify.channels.slack.history import ChannelHistory
 from lineage.catalog import tables
 from tests.alerts.notify.alertmanager_calls import alert, body
 from tests.service.one_page.killed_notifier import (
@@ -113,7 +113,7 @@ def test_without_the_transaction_an_opened_incident_is_never_notified(shop, slac
 
 def test_without_the_search_a_kill_is_a_second_message(shop, slack, monkeypatch):
     """Run the mutant: do not search for a message that was sent."""
-    monkeypatch.setattr(History, "root", lambda *_: None)
+    monkeypatch.setattr(ChannelHistory, "root", lambda *_: None)
     assert opens(shop, "after Slack's post")
 
     assert max(len(slack.posts(each)) for each in (SALES, FINANCE)) == 2

@@ -6,7 +6,7 @@ from litestar.testing import TestClient
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from service.api.app import create_app
-from service.queries.schema_changes import Field, fields_of
+from service.queries.schema_changes import SchemaField, fields_of
 from service.runtime.settings import Settings
 from tests.service.explorer import estate
 from tests.service.queries.test_stored_times import PATHS
@@ -21,7 +21,7 @@ STORED = (
 @pytest.mark.parametrize("text", STORED)
 def test_a_stored_column_without_a_name_is_left_out(text):
     """Show fields that have a name."""
-    assert fields_of(text) == [Field("id", "int")]
+    assert fields_of(text) == [SchemaField("id", "int")]
 
 
 @pytest.mark.parametrize("text", STORED)

@@ -4,7 +4,7 @@ import pytest
 
 from lineage.process.clock import system_clock
 from service.queries.status import status
-from service.runtime.data_folder import open_to_others, tighten
+from service.runtime.data_folder import open_to_others, restrict_permissions
 from service.runtime.settings import Settings
 
 
@@ -36,16 +36,16 @@ def test_a_folder_that_others_may_enter_is_reported(folder, mode):
 
 def test_permissions_of_own_files_are_tightened(folder, tmp_path):
     outside = _mode(tmp_path)
-    text = list(tighten(folder))
+    text = list(restrict_permissions(folder))
 
     assert text == [f"other users could read {folder} (mode 0755): now only its owner can"]
     assert _mode(folder) == 0o700
     found = {_mode(path) for path in folder.rglob("*") if path.is_file()}
     assert found == {0o600}
     assert _mode(tmp_path) == outside
-    assert list(tighten(folder)) == []
+    assert list(restrict_permissions(folder)) == []
 
 
 def test_a_missing_folder_is_no_warning(tmp_path):
-    assert list(tighten(tmp_path / "data")) == []
+    assert list(restrict_permissions(tmp_path / "data")) == []
     assert open_to_others(tmp_path / "data") is None

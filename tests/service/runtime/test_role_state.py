@@ -3,8 +3,8 @@ from datetime import timedelta
 import pytest
 
 from lineage.process.clock import to_micros
-from lineage.process.health import Failure, Report
-from service.queries.roles import Role, trouble_of
+from lineage.process.health import Heartbeat, PartFailure
+from service.queries.roles import RoleStatus, trouble_of
 from service.queries.timestamps import iso
 from service.runtime.role_state import FORGET_SECONDS, RoleState
 
@@ -26,16 +26,16 @@ class _State(RoleState):
 
 
 def _failure(at, part="stream", seconds=0.0, attempts=1):
-    return Failure(part, to_micros(at(seconds=seconds)), attempts, f"{part} broke")
+    return PartFailure(part, to_micros(at(seconds=seconds)), attempts, f"{part} broke")
 
 
 def test_a_role_that_reports_nothing_runs(state):
-    assert state.role() == Role("pipeline", "running", 17, 3)
+    assert state.role() == RoleStatus("pipeline", "running", 17, 3)
 
 
 def test_a_role_that_retries_is_failing_and_not_running(state, at):
     """Show it as failing when the stream restarts again and again within one process."""
-    state.reported(Report([_failure(at, attempts=5)]))
+    state.reported(Heartbeat([_failure(at, attempts=5)]))
 
     assert trouble_of(state.role(), at(minutes=2)) == (
         "pipeline: failing for 2 min, 5 attempts, last error: stream: stream broke,"
@@ -44,7 +44,7 @@ def test_a_role_that_retries_is_failing_and_not_running(state, at):
 
 
 def test_the_failure_that_began_first_is_shown(state, at):
-    state.reported(Report([_failure(at, "evaluation", 9), _failure(at, "stream", 3)]))
+    state.reported(Heartbeat([_failure(at, "evaluation", 9), _failure(at, "stream", 3)]))
 
     assert state.role().error == "stream: stream broke"
 
@@ -61,7 +61,7 @@ def test_one_death_is_an_accident_and_two_are_a_failure(state, at):
 
 def test_a_death_keeps_what_the_process_had_reported(state, at):
     """Show the last error, which is more specific than an exit code."""
-    state.reported(Report([_failure(at, attempts=6)]))
+    state.reported(Heartbeat([_failure(at, attempts=6)]))
     state.died("exit code 1")
 
     role = state.role(is_running=False)
@@ -70,13 +70,13 @@ def test_a_death_keeps_what_the_process_had_reported(state, at):
 
 def test_a_fatal_failure_lasts_until_the_next_process_works(state, at):
     """Wait for a batch of the new pipeline, as the old one evaluated before it died."""
-    state.reported(Report([_failure(at, attempts=6)]))
+    state.reported(Heartbeat([_failure(at, attempts=6)]))
     state.died("exit code 1")
-    state.reported(Report(worked=["evaluation"]))
+    state.reported(Heartbeat(worked=["evaluation"]))
     assert state.role().state == "failing"
-    state.reported(Report(worked=["evaluation", "stream"]))
+    state.reported(Heartbeat(worked=["evaluation", "stream"]))
 
-    assert state.role() == Role("pipeline", "running", 17, 3)
+    assert state.role() == RoleStatus("pipeline", "running", 17, 3)
 
 
 def test_a_role_that_dies_every_other_minute_stays_failing(state):
@@ -100,6 +100,6 @@ def test_a_role_that_waits_names_the_disk(state, at, problem):
 
 
 def test_a_clock_that_was_set_back_shows_no_negative_time(state, at):
-    state.reported(Report([_failure(at, seconds=600)]))
+    state.reported(Heartbeat([_failure(at, seconds=600)]))
 
     assert "failing for 0 s" in trouble_of(state.role(), at() - timedelta(minutes=1))

@@ -15,8 +15,8 @@ from service.runtime.jobs import (
     JobsFile,
     ScheduledJob,
     TryAgainError,
-    jobs_of,
-    problem_of,
+    all_jobs,
+    job_problem,
     state_of,
     stored_jobs,
 )
@@ -103,9 +103,9 @@ def test_a_job_that_hangs_delays_no_other_and_is_shown(running):
         blocked.set()
 
     assert (found.last_run_at, state_of(found)) == (None, "running")
-    assert problem_of(found, system_clock()) is None
+    assert job_problem(found, system_clock()) is None
     hangs = "service: job hanging has been running for 1 h"
-    assert (problem_of(found, later) or "").startswith(hangs)
+    assert (job_problem(found, later) or "").startswith(hangs)
 
 
 def test_a_failed_run_is_recorded_and_the_next_one_tried_sooner(running, monkeypatch):
@@ -118,7 +118,7 @@ def test_a_failed_run_is_recorded_and_the_next_one_tried_sooner(running, monkeyp
     until(lambda: state(registry).last_error is None)
 
     assert failed.last_error == "ValueError: broken"
-    assert problem_of(failed, system_clock()) == "service: job work failed: ValueError: broken"
+    assert job_problem(failed, system_clock()) == "service: job work failed: ValueError: broken"
     assert (task.runs, state(registry).failures, state_of(state(registry))) == (4, 3, "idle")
 
 
@@ -308,7 +308,7 @@ def test_jobs_of_a_role_are_known_to_others_while_it_runs(tmp_path, monkeypatch)
         now, own = system_clock().timestamp(), JobRegistry("service")
         own.add(job(Counted(), "ours"))
 
-        assert {(each.role, each.job) for each in jobs_of(tmp_path, now, own.states())} == {
+        assert {(each.role, each.job) for each in all_jobs(tmp_path, now, own.states())} == {
             ("service", "ours"),
             ("marquez", "job_report"),
             ("marquez", "work"),
@@ -316,7 +316,7 @@ def test_jobs_of_a_role_are_known_to_others_while_it_runs(tmp_path, monkeypatch)
         assert stored_jobs(tmp_path, now + 61) == []
         until(lambda: _reported(tmp_path).last_run_at)
         assert state_of(_reported(tmp_path)) == "idle"
-        assert [each.job for each in jobs_of(tmp_path, now, registry.states())] == [
+        assert [each.job for each in all_jobs(tmp_path, now, registry.states())] == [
             "job_report",
             "work",
         ]

@@ -16,7 +16,7 @@ from slis import pipeline as pipeline_module
 from slis.evaluation.clock_ahead import undo_ahead
 from slis.evaluation.evaluation import evaluate
 from slis.pipeline import Pipeline
-from slis.settings import Place, Settings
+from slis.settings import PipelineSettings, SharedPaths
 from slis.stream.running import PipelineStoppedError
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.lake.lakes import writer_of
@@ -107,7 +107,7 @@ def test_retention_and_compaction_keep_their_hours(embedded, tmp_path, monkeypat
     monkeypatch.setattr(pipeline_module, "prune", lambda *_, **__: ran.append("retention"))
     monkeypatch.setattr(pipeline_module.compaction, "compact", lambda *_: ran.append("compaction"))
     seconds = [0.0]
-    given = (embedded, Place(data_dir=tmp_path), Settings())
+    given = (embedded, SharedPaths(data_dir=tmp_path), PipelineSettings())
     pipeline = Pipeline(*given, lambda: day(1), monotonic=lambda: seconds[0])
 
     for passed in (0, 60, 3_599, 3_600, 3_660, 7_200):
@@ -122,7 +122,7 @@ def test_retention_and_compaction_keep_their_hours(embedded, tmp_path, monkeypat
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 def test_the_partitions_of_a_clock_that_was_ahead_do_no_harm(catalog, tmp_path):
     """Create partitions in a task of the pipeline, and those of today once the clock is right."""
-    pipeline = Pipeline(catalog, Place(data_dir=tmp_path), Settings(), lambda: day(1))
+    pipeline = Pipeline(catalog, SharedPaths(data_dir=tmp_path), PipelineSettings(), lambda: day(1))
     tasks = {task.name: task for task in pipeline._tasks(Mock())}  # noqa: SLF001 - not started
     for now in (day(1) + timedelta(days=400), day(1)):
         tasks["partitions"]._work(now)  # noqa: SLF001 - one turn
@@ -135,7 +135,7 @@ def test_the_partitions_of_a_clock_that_was_ahead_do_no_harm(catalog, tmp_path):
 
 def test_a_pipeline_notes_within_seconds_that_another_has_started(embedded, tmp_path):
     """Note it without an event: evaluations would go on."""
-    given = (embedded, Place(data_dir=tmp_path), Settings())
+    given = (embedded, SharedPaths(data_dir=tmp_path), PipelineSettings())
     pipeline = Pipeline(*given, lambda: day(1))
     pipeline._prune(day(1))  # noqa: SLF001 - begins its epoch
     running = Mock()
@@ -158,7 +158,7 @@ def test_retention_that_fails_is_tried_less_and_less_often(embedded, tmp_path, m
 
     monkeypatch.setattr(pipeline_module, "prune", fail)
     seconds = [0.0]
-    given = (embedded, Place(data_dir=tmp_path), Settings())
+    given = (embedded, SharedPaths(data_dir=tmp_path), PipelineSettings())
     pipeline = Pipeline(*given, lambda: day(1), monotonic=lambda: seconds[0])
     tried = []
     for minute in range(61):
@@ -175,7 +175,7 @@ def test_retention_that_fails_is_tried_less_and_less_often(embedded, tmp_path, m
 def test_a_clock_set_back_does_not_put_off_the_first_evaluation(embedded, tmp_path, jump):
     """Evaluate while events wait; the pipeline once waited for the clock to catch up."""
     seconds = [0.0]
-    given = (embedded, Place(data_dir=tmp_path), Settings())
+    given = (embedded, SharedPaths(data_dir=tmp_path), PipelineSettings())
     pipeline = Pipeline(*given, lambda: day(1), monotonic=lambda: seconds[0])
     waiting = day(1)
     assert pipeline._turns.is_first_batch_due(waiting, day(1))  # noqa: SLF001 - one look

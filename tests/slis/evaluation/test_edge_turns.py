@@ -12,7 +12,7 @@ from slis.evaluation import edge_evaluation, edge_turns
 from slis.evaluation.edge_turns import EdgeTurns
 from slis.evidence import scan
 from slis.periodic import Evaluations
-from slis.settings import Place, Settings
+from slis.settings import PipelineSettings, SharedPaths
 from tests.slis.evidence.made_logs import log
 from tests.slis.sli_frames import day
 from tests.slis.stream.spools import rows, spool
@@ -40,7 +40,7 @@ def turns(spark, embedded, tmp_path, monkeypatch):
     monkeypatch.setattr(edge_turns, "in_evaluation_pool", lambda _spark: None)
 
     def make(folders: str, policy: Path | None = None) -> EdgeTurns:
-        place, settings = Place(data_dir=tmp_path), Settings(event_logs=folders)
+        place, settings = SharedPaths(data_dir=tmp_path), PipelineSettings(event_logs=folders)
         evaluations = Evaluations(MINUTE, MINUTE)
         evaluations.begun(NOON)
         given = (spark, embedded, place, settings)
@@ -118,12 +118,12 @@ def test_evidence_waits_for_the_events_that_wait(
     monkeypatch.setattr(edge_evaluation, "evaluate_edges", lambda *_, **given: asked.update(given))
     for name in ("in_evaluation_pool", "jvm_memory"):
         monkeypatch.setattr(edge_turns, name, Mock())
-    place, evaluations = Place(data_dir=tmp_path), Evaluations(MINUTE, MINUTE)
+    place, evaluations = SharedPaths(data_dir=tmp_path), Evaluations(MINUTE, MINUTE)
     for at in received:
         spool(place.spool, [b"{}"], received_at=at)
     evaluations.begun(NOON)
 
-    given = (None, embedded, place, Settings(event_logs="file:/logs"))
+    given = (None, embedded, place, PipelineSettings(event_logs="file:/logs"))
     EdgeTurns(*given, policy=PolicyFile(None), evaluations=evaluations).take(NOON + MINUTE)
 
     assert asked["settle"] == asked["held"] == minutes * MINUTE

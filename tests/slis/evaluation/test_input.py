@@ -13,7 +13,7 @@ from lineage.policy import Policy
 from lineage.process.clock import to_micros
 from slis.evaluation import dataset_policies
 from slis.evaluation.facts_as_of import facts_as_of
-from slis.evaluation.input import _NAMES_INPUT, EvaluationInput, Position
+from slis.evaluation.input import _NAMES_INPUT, EvaluationInput, EvaluationRange
 from slis.evaluation.sli_schemas import KNOWN
 from slis.evidence.passes import note_pass
 from tests.service import shop
@@ -21,7 +21,7 @@ from tests.slis.catalog_rows import CatalogRows
 from tests.slis.plans import plan_of
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-NOW = Position(as_of=NOON, previous_as_of=None, after_seq=0, last_seq=0)
+NOW = EvaluationRange(as_of=NOON, previous_as_of=None, after_seq=0, last_seq=0)
 FACTS = ("write", "read_at", "failed", "started_at")
 
 

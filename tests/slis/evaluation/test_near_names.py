@@ -1,7 +1,7 @@
 from pyspark.sql import functions as F
 
 from lineage.names.near_names import near_key
-from slis.evaluation.wording import near_key as near_key_in_spark
+from slis.evaluation.wording import near_key_column as near_key_in_spark
 
 NAMES = (
     "/lake/core.db/Orders",

@@ -15,7 +15,7 @@ from service.queries.shapes import DatasetPage
 from service.queries.timestamps import Evaluated
 from slis.evaluation import dataset_policies
 from slis.evaluation.dataset_states import StateChanges, change_states
-from slis.stream.rekey import move
+from slis.stream.rekey import move_facts
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -103,7 +103,7 @@ def test_a_name_that_becomes_an_alias_is_no_longer_listed(estate):
     dataset_policies.renew(estate, parse(POLICY))
     _judge(estate, (0, "M1", "bad"))
     with write_transaction(estate) as connection:
-        move(connection, [0], 1)
+        move_facts(connection, [0], 1)
         table = tables.dataset.c
         ranks = connection.execute(
             select(table.state_rank, table.tier_rank).where(table.dataset_key == 0)

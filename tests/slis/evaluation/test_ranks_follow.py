@@ -11,7 +11,7 @@ from lineage.policy import parse
 from lineage.states import STATES, TIERS
 from slis.evaluation import dataset_policies
 from slis.evaluation.dataset_states import StateChanges, change_states
-from slis.stream.rekey import move
+from slis.stream.rekey import move_facts
 from tests.slis.ranked import marked, most_severe, ranked, ranks_due
 from tests.suite.examples import examples
 
@@ -57,7 +57,7 @@ def _do(catalog: Engine, what: str, argument) -> None:
         if what == "judged":
             _judge(connection, argument)
         else:
-            move(connection, argument[1:], argument[0])
+            move_facts(connection, argument[1:], argument[0])
 
 
 @settings(max_examples=examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -6,7 +6,7 @@ import pytest
 
 from slis.evaluation.wording import BY_EVENT_LOG
 from slis.evidence import match
-from slis.settings import Settings
+from slis.settings import PipelineSettings
 from slis.stream.prune import prune
 from tests.slis.evidence.estates import (
     APPLICATION,
@@ -191,7 +191,7 @@ def test_old_evidence_is_deleted(estate, tmp_path):
     touched = [write(), write(1)]
     estate.log(execution(), execution(1, after=86_400), touched=touched, stages=stages)
 
-    settings = Settings(write_days=1)
+    settings = PipelineSettings(write_days=1)
     now = NOON + timedelta(days=1, hours=6)
     prune(writer_of(estate.catalog, tmp_path), settings, now, lake_days=90)
 

@@ -15,7 +15,7 @@ from lineage.lake.storage import Lake, open_lake
 from slis.lake.batches import write_raw
 from slis.lake.names import BATCH
 from slis.lake.writer import LakeWriter
-from slis.stream.merge import advance
+from slis.stream.merge import advance_cursor
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -64,7 +64,7 @@ def commit(writer: LakeWriter, folders: Sequence[Folder], *, last_seq: int | Non
     with exclusive_transaction(writer.engine) as connection:
         writer.commit(connection, folders)
         if last_seq is not None:
-            advance(connection, last_seq)
+            advance_cursor(connection, last_seq)
 
 
 def visible(writer: LakeWriter) -> list[Folder]:

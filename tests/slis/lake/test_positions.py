@@ -3,11 +3,11 @@
 import pytest
 
 from slis.lake.positions import (
+    FolderBatch,
     FolderPosition,
-    Step,
     join_positions,
-    read_position,
-    write_position,
+    read_folder_position,
+    write_folder_position,
 )
 from tests.slis.lake.lakes import writer_of
 
@@ -16,7 +16,7 @@ TOPIC = {"topic": "t", "topic_id": "a1"}
 COMPACTED = FolderPosition(
     **TOPIC,
     starts={0: 5, 1: 7},
-    steps=(Step(20, {0: 10}), Step(30, {0: 15, 1: 9}), Step(40, {0: 20})),
+    steps=(FolderBatch(20, {0: 10}), FolderBatch(30, {0: 15, 1: 9}), FolderBatch(40, {0: 20})),
     windows={0: {"c": ("w2", ["a"])}, 1: {}},
 )
 
@@ -52,7 +52,7 @@ def _batch(lake, seq, **given: object):
     name = f"e1-00000000-batch-{seq:020}-{seq + 9:020}-00000000"
     lake.filesystem.create_dir(name)
     if given:
-        write_position(lake, name, FolderPosition(**(TOPIC | given)))
+        write_folder_position(lake, name, FolderPosition(**(TOPIC | given)))
     return name
 
 
@@ -65,13 +65,13 @@ def lake(embedded, tmp_path):
 def _three(lake):
     windows = {"c": ("w2", ["a"])}
     return [
-        _batch(lake, 31, starts={0: 15}, steps=(Step(40, {0: 20}),), windows={0: windows}),
-        _batch(lake, 11, starts={0: 5}, steps=(Step(20, {0: 10}),), windows={0: {}}),
+        _batch(lake, 31, starts={0: 15}, steps=(FolderBatch(40, {0: 20}),), windows={0: windows}),
+        _batch(lake, 11, starts={0: 5}, steps=(FolderBatch(20, {0: 10}),), windows={0: {}}),
         _batch(
             lake,
             21,
             starts={0: 10, 1: 7},
-            steps=(Step(30, {0: 15, 1: 9}),),
+            steps=(FolderBatch(30, {0: 15, 1: 9}),),
             windows={0: {"c": ("w1", [])}, 1: {}},
         ),
     ]
@@ -83,7 +83,7 @@ def test_a_compacted_folder_has_the_position_of_its_batches(lake):
     target = _batch(lake, 90)
     join_positions(lake, found, target)
 
-    assert read_position(lake, target) == COMPACTED
+    assert read_folder_position(lake, target) == COMPACTED
 
 
 @pytest.mark.parametrize("other", [{}, {"topic_id": "b2"}, {"topic": "u"}], ids=str)
@@ -94,7 +94,7 @@ def test_a_compacted_folder_has_none_where_a_batch_has_none_or_that_of_another_t
     target = _batch(lake, 90)
     join_positions(lake, found, target)
 
-    assert read_position(lake, target) is None
+    assert read_folder_position(lake, target) is None
 
 
 def test_a_file_that_is_cut_short_is_no_position(lake):
@@ -103,4 +103,4 @@ def test_a_file_that_is_cut_short_is_no_position(lake):
     with lake.filesystem.open_output_stream(f"{name}/_position.json") as stream:
         stream.write(b'{"topic": "t", ')
 
-    assert read_position(lake, name) is None
+    assert read_folder_position(lake, name) is None

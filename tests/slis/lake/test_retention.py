@@ -11,7 +11,7 @@ from lineage.catalog.tables import lake_folder
 from lineage.process.clock import to_micros
 from slis.lake import compaction, retention
 from slis.lake.listing import list_names
-from slis.settings import Settings
+from slis.settings import PipelineSettings
 from slis.stream.prune import prune
 from tests.slis.lake.lakes import NOON, event_row, lay, read_seqs, visible, writer_of
 from tests.suite.disks import fill, small_disk
@@ -82,7 +82,7 @@ def test_retention_frees_a_full_disk(disk, embedded, leave):
     with pytest.raises(OSError, match="bytes free on its disk"):
         compaction.compact(writer, to_micros(NOON))
     assert shutil.disk_usage(disk).free >= before
-    prune(writer, Settings(), NOON, lake_days=90)
+    prune(writer, PipelineSettings(), NOON, lake_days=90)
     retention.delete_hidden(writer, _LATER)
 
     assert shutil.disk_usage(disk).free > before + (11 << 20)

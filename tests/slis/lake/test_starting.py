@@ -10,7 +10,7 @@ from sqlalchemy import Table, delete, insert, select, update
 from lineage.catalog.tables import lake_folder, meta, reader_cursor, role_epoch
 from lineage.process.clock import to_micros
 from slis.lake import compaction, reconciling, retention
-from slis.lake.listing import Batch, list_names
+from slis.lake.listing import LakeBatch, list_names
 from slis.lake.names import BATCH, COMPACTED, make_name
 from tests.slis.lake.lakes import NOON, event_row, lay, read_seqs, visible, write, writer_of
 
@@ -168,8 +168,8 @@ def test_start_does_not_show_days_again_that_retention_hid(embedded, tmp_path):
 def test_no_batch_is_compared_with_all_others(monkeypatch, count):
     """Count comparisons for the thousands of batches of a busy day: that took 20 minutes once."""
     names = {"epoch": 1, "owner": "00000000"}
-    batches = [Batch(make_name(BATCH, n, n, **names), ()) for n in range(1, count + 1)]
-    compacted = Batch(make_name(COMPACTED, 1, count // 2, **names), ())
+    batches = [LakeBatch(make_name(BATCH, n, n, **names), ()) for n in range(1, count + 1)]
+    compacted = LakeBatch(make_name(COMPACTED, 1, count // 2, **names), ())
     chosen, compared = reconciling._Chosen(count), []  # noqa: SLF001 - what a start goes through
     works = chosen._covers  # noqa: SLF001
     monkeypatch.setattr(chosen, "_covers", lambda *two: compared.append(1) or works(*two))
@@ -178,6 +178,6 @@ def test_no_batch_is_compared_with_all_others(monkeypatch, count):
     chosen.add([compacted])
 
     assert chosen.batches == batches  # the compacted one has no event that they lack
-    chosen.add([Batch(make_name(COMPACTED, 0, count // 2, **names), ())])
+    chosen.add([LakeBatch(make_name(COMPACTED, 0, count // 2, **names), ())])
     assert len(chosen.batches) == count // 2 + 1
     assert len(compared) <= count

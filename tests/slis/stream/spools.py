@@ -19,13 +19,13 @@ from lineage.lake.storage import open_lake
 from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import to_micros
 from slis.lake.writer import LakeWriter
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.spool_events import SPOOL_TABLE
 from slis.stream.batch import Batches
-from slis.stream.landing import Landing
-from slis.stream.merge import Landed, SpoolRange
+from slis.stream.landing import BatchLanding
+from slis.stream.merge import MergeResult, SpoolRange
 from slis.stream.reading import ReadEvent, read_event
-from slis.stream.source import SPOOL_COLUMNS, Bounds
+from slis.stream.source import SPOOL_COLUMNS, BatchLimits
 
 Event = dict[str, Any]
 CANONICAL = """
@@ -91,10 +91,10 @@ def work_off(
     max_bytes: int = 128 << 20,
 ) -> None:
     """Run the stream until it has landed the whole spool of this data folder."""
-    bounds = Bounds(max_rows, max_bytes)
-    place = Place(data_dir=folder)
+    bounds = BatchLimits(max_rows, max_bytes)
+    place = SharedPaths(data_dir=folder)
     given = {"bounds": bounds, "clock": lambda: now}
-    Landing(catalog, place, **given).work_off()
+    BatchLanding(catalog, place, **given).work_off()
 
 
 def rows(catalog: Engine, sql: str) -> list[tuple[Any, ...]]:
@@ -216,7 +216,7 @@ class Lander:
         self.seq = 0
         self.batch_id = 0
 
-    def land(self, *events: Event | bytes, origin: str = "http") -> Landed:
+    def land(self, *events: Event | bytes, origin: str = "http") -> MergeResult:
         """Land one batch of these events."""
         before, last = self.seq, self.seq + len(events)
         batch = table(events, self.now, after_seq=before, origin=origin)

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from slis.stream import attempts
-from slis.stream.attempts import Attempt, Attempts
-from slis.stream.source import Bounds
+from slis.stream.attempts import Attempts, BatchAttempt
+from slis.stream.source import BatchLimits
 
-GIVEN = Bounds(rows=100, size=1_000)
+GIVEN = BatchLimits(rows=100, size=1_000)
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_a_try_is_noted_before_it_is_made(path):
     """Store the try first; stored after it (mutant), a killed process would leave nothing."""
     Attempts(path).begin(3, 9, 6)
 
-    noted = msgspec.json.decode(path.read_bytes(), type=Attempt)
+    noted = msgspec.json.decode(path.read_bytes(), type=BatchAttempt)
     assert (noted.after_seq, noted.last_seq, noted.is_running) == (3, 9, True)
 
 

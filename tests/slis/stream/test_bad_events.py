@@ -5,14 +5,14 @@ from unittest.mock import Mock
 import pytest
 
 from lineage.policy import Folding
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.stream import batch, spool_log
 from slis.stream import set_aside as set_asides
 from slis.stream.attempts import Attempts
 from slis.stream.facts import Facts
-from slis.stream.landing import Landing, WaitError
+from slis.stream.landing import BatchLanding, WaitError
 from slis.stream.merge import Rows
-from slis.stream.source import Bounds
+from slis.stream.source import BatchLimits
 from tests.slis.lake.lakes import read_seqs, writer_of
 from tests.slis.stream.spools import rows, run_event, spool
 
@@ -58,15 +58,15 @@ def odd(monkeypatch):
 @pytest.fixture
 def landing(catalog, tmp_path, at):
     """Fill a spool with four events of a run each, and open what lands them."""
-    place = Place(data_dir=tmp_path)
+    place = SharedPaths(data_dir=tmp_path)
     events = [
         run_event("COMPLETE", at(1, number), run=f"r{number:02}", outputs=[f"t{number:02}"])
         for number in range(1, EVENTS + 1)
     ]
     spool(place.spool, events, received_at=at(12))
-    bounds = Bounds(100, 1 << 20)
+    bounds = BatchLimits(100, 1 << 20)
     given = {"bounds": bounds, "clock": lambda: at(12)}
-    return Landing(catalog, place, **given)
+    return BatchLanding(catalog, place, **given)
 
 
 def _work_off(landing):
@@ -196,7 +196,7 @@ def test_an_event_that_ends_the_process_is_set_aside_by_a_later_one(
 ):
     """Try once per process: each vanishes, and the next one reads the file of tries."""
     odd.runs, odd.error = {"r03"}, Killed
-    attempts = Place(data_dir=tmp_path).attempts
+    attempts = SharedPaths(data_dir=tmp_path).attempts
     lives = 0
     while lives < 60:
         lives += 1
@@ -245,12 +245,12 @@ def test_an_uncommitted_set_aside_event_is_tried_again(landing, catalog, odd, mo
 @pytest.mark.postgres_nightly
 def test_batches_bounded_by_bytes_land_each_event_once(catalog, tmp_path, at):
     """Land three of 200 kB under a bound of 300 kB: one each, since no two fit."""
-    place, landed = Place(data_dir=tmp_path), []
+    place, landed = SharedPaths(data_dir=tmp_path), []
     facets = {"x": {"y": "a" * 200_000}}
     events = [run_event("START", at(1, n), run=f"r{n}", facets=facets) for n in range(3)]
     spool(place.spool, events, received_at=at(12))
-    given = {"bounds": Bounds(100, 300_000), "clock": lambda: at(12), "landed": landed.append}
-    Landing(catalog, place, **given).work_off()
+    given = {"bounds": BatchLimits(100, 300_000), "clock": lambda: at(12), "landed": landed.append}
+    BatchLanding(catalog, place, **given).work_off()
 
     assert [each.events for each in landed] == [1] * 3
     assert rows(catalog, "SELECT count(*) FROM event") == [(3,)]

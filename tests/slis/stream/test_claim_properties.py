@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineage.names.aliases import Sets
-from slis.stream.claims import RENAME, SYMLINK, Claim, Link, Writers, holding
+from slis.stream.claims import RENAME, SYMLINK, DatasetLink, LinkClaims, Writers, holding
 
 _OURS, _THEIRS, _FREE = range(3), range(3, 5), range(5, 8)
 _ANY = [*_OURS, *_THEIRS, *_FREE]
@@ -15,13 +15,13 @@ def _links(names):
     pairs = st.tuples(st.sampled_from(names), st.sampled_from(names))
     pairs = pairs.filter(lambda pair: pair[0] != pair[1])
     rules = st.sampled_from([SYMLINK, SYMLINK, RENAME])
-    return st.builds(lambda pair, rule: Link(*pair, rule), pairs, rules)
+    return st.builds(lambda pair, rule: DatasetLink(*pair, rule), pairs, rules)
 
 
 def _claims(names, by):
     """Return datasets as events report them: each by a job, some landed in one batch."""
     claim = st.builds(
-        Claim, st.sets(st.sampled_from(by), min_size=1).map(frozenset), st.integers(0, 5)
+        LinkClaims, st.sets(st.sampled_from(by), min_size=1).map(frozenset), st.integers(0, 5)
     )
     return st.dictionaries(_links(names), claim, max_size=8)
 
@@ -57,7 +57,7 @@ def test_claims_of_others_join_no_own_datasets(ours, theirs, declared):
     """Join neither two own datasets, nor an own dataset and a foreign or free name."""
     writers = Writers(_WRITERS, declared)
     both = theirs | {
-        link: Claim(claim.by | theirs[link].by, min(claim.landed_at, theirs[link].landed_at))
+        link: LinkClaims(claim.by | theirs[link].by, min(claim.landed_at, theirs[link].landed_at))
         if link in theirs
         else claim
         for link, claim in ours.items()
@@ -88,7 +88,7 @@ def test_a_free_name_belongs_to_its_first_claimant(landed, declared):
     """Prefer a declared dataset, then the first claim; nobody else gets the name."""
     by_name = {name: {f"writer {name}"} for name in range(4)}
     claims = {
-        Link(_FREE[0], name, SYMLINK): Claim(frozenset(by), landed[name])
+        DatasetLink(_FREE[0], name, SYMLINK): LinkClaims(frozenset(by), landed[name])
         for name, by in by_name.items()
     }
 

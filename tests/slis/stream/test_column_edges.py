@@ -16,7 +16,7 @@ from slis.stream.column_edges import (
     transformations_of,
 )
 from slis.stream.facts.described import ColumnLineage
-from slis.stream.rekey import move
+from slis.stream.rekey import move_facts
 from tests.lineage.catalog.test_retention import put_dataset
 
 _COLUMNS = [*COLUMN_EDGE.split(), "first_seen_at", "last_seen_at"]
@@ -113,6 +113,6 @@ def test_an_edge_that_moves_to_another_name_keeps_its_newest_transformations(cat
 
     with write_transaction(catalog) as connection:
         staging.create(connection)
-        move(connection, [3], 1)
+        move_facts(connection, [3], 1)
 
     assert _read_stored(catalog) == [(1, "a", 2, "b", _SUM, 1, 9), (2, "b", 1, "c", _SUM, 2, 2)]

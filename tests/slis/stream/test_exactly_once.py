@@ -14,11 +14,11 @@ from lineage.catalog.meta_keys import (
     LOG_TOPIC_ID,
 )
 from lineage.catalog.tables import metadata
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.stream import batch
-from slis.stream.landing import Landing
+from slis.stream.landing import BatchLanding
 from slis.stream.merge import RangeMismatchError, SpoolRange
-from slis.stream.source import Bounds
+from slis.stream.source import BatchLimits
 from tests.slis.lake.lakes import read_seqs, writer_of
 from tests.slis.stream.spools import rows, run_event, spool, table, work_off
 
@@ -160,10 +160,10 @@ def test_a_batch_that_failed_behind_its_files_leaves_nothing_in_the_lake(lander,
 @pytest.mark.postgres_nightly("its statements are those of each batch")
 def test_a_replaced_pipeline_lands_nothing_when_it_comes_back(catalog, tmp_path, at):
     """Land a batch with a second pipeline meanwhile: it has no rows or folders of the first."""
-    place = Place(data_dir=tmp_path)
+    place = SharedPaths(data_dir=tmp_path)
     spool(place.spool, triple(at, 0), received_at=at(12))
-    given = {"bounds": Bounds(3, 1 << 20), "clock": lambda: at(12)}
-    dead, successor = (Landing(catalog, place, **given) for _ in range(2))
+    given = {"bounds": BatchLimits(3, 1 << 20), "clock": lambda: at(12)}
+    dead, successor = (BatchLanding(catalog, place, **given) for _ in range(2))
     assert dead.step()
     spool(place.spool, [*triple(at, 1), *triple(at, 2)], received_at=at(12))
     assert successor.step()

@@ -5,20 +5,20 @@ from unittest.mock import Mock
 
 import pytest
 
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.stream import batch, pace, source
-from slis.stream.landing import Landing, WaitError
-from slis.stream.pace import Pace
-from slis.stream.source import Bounds
+from slis.stream.landing import BatchLanding, WaitError
+from slis.stream.pace import BatchPace
+from slis.stream.source import BatchLimits
 from tests.slis.stream.spools import rows, run_event, spool
 
 MIB = 1 << 20
-GIVEN = Bounds(1_000, 128 * MIB)
+GIVEN = BatchLimits(1_000, 128 * MIB)
 
 
 def test_the_batch_grows_to_the_setting_while_merges_are_short():
     """Double the size each time, from eight MiB on."""
-    paced = Pace(GIVEN)
+    paced = BatchPace(GIVEN)
     sizes = []
     for _ in range(6):
         sizes.append(paced.bounds().size // MIB)
@@ -30,7 +30,7 @@ def test_the_batch_grows_to_the_setting_while_merges_are_short():
 
 def test_a_small_batch_is_no_measure_of_a_large_one():
     """Land a few kB, because nothing else waits."""
-    paced = Pace(GIVEN)
+    paced = BatchPace(GIVEN)
     paced.landed(4_000, 0.1)
     assert paced.bounds().size == 8 * MIB
 
@@ -40,21 +40,21 @@ def test_a_small_batch_is_no_measure_of_a_large_one():
 )
 def test_a_long_merge_makes_the_next_one_shorter(seconds, size):
     """Shrink the size in proportion, down to what is worth a merge."""
-    paced = Pace(GIVEN)
+    paced = BatchPace(GIVEN)
     paced.landed(8 * MIB, seconds)
     assert paced.bounds().size == size
 
 
 def test_a_batch_that_the_catalog_had_no_time_for_is_tried_smaller():
     """Halve the size, as after a timeout of PostgreSQL."""
-    paced = Pace(GIVEN)
+    paced = BatchPace(GIVEN)
     paced.gave_up()
     assert paced.bounds().size == 4 * MIB
 
 
 def test_the_batch_never_exceeds_a_small_setting():
     """Keep a setting below the smallest size."""
-    paced = Pace(Bounds(10, 1_000))
+    paced = BatchPace(BatchLimits(10, 1_000))
     paced.landed(1_000, 60.0)
     assert paced.bounds().size == 1_000
 
@@ -63,13 +63,13 @@ def test_the_batch_never_exceeds_a_small_setting():
 def landing(catalog, tmp_path, at, monkeypatch):
     """Fill a spool with five events, of which three are the first batch."""
     events = [run_event("COMPLETE", at(1, number), run=f"r{number}") for number in range(5)]
-    place = Place(data_dir=tmp_path)
+    place = SharedPaths(data_dir=tmp_path)
     spool(place.spool, events, received_at=at(12))
-    size = source.read(place.spool, 0, Bounds(1, MIB))["body"][0].as_py()
+    size = source.read(place.spool, 0, BatchLimits(1, MIB))["body"][0].as_py()
     monkeypatch.setattr(pace, "_FIRST_BYTES", 3 * len(size))
     monkeypatch.setattr(pace, "_LEAST_BYTES", len(size))
     given = {"bounds": GIVEN, "clock": lambda: at(12)}
-    return Landing(catalog, place, **given)
+    return BatchLanding(catalog, place, **given)
 
 
 def test_after_a_long_merge_fewer_events_are_landed_at_once(landing, catalog, monkeypatch):

@@ -10,12 +10,12 @@ import pytest
 
 from lineage.catalog.epochs import StaleEpochError
 from lineage.process.health import Health
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.stream import running
-from slis.stream.landing import Landing, SparkGoneError, WaitError
+from slis.stream.landing import BatchLanding, SparkGoneError, WaitError
 from slis.stream.merge import RangeMismatchError
-from slis.stream.running import PipelineStoppedError, Running
-from slis.stream.source import Bounds
+from slis.stream.running import PipelineStoppedError, StreamThread
+from slis.stream.source import BatchLimits
 from tests.service.waiting import until
 from tests.slis.stream.spools import rows, run_event, spool
 from tests.suite.disks import fill
@@ -51,7 +51,7 @@ def run(monkeypatch):
     started = []
 
     def start(steps):
-        stream = Running(Steps(steps), poll_seconds=0.01)
+        stream = StreamThread(Steps(steps), poll_seconds=0.01)
         stream.begin()
         started.append(stream)
         return stream
@@ -106,14 +106,16 @@ def test_failures_of_events_end_nothing(run):
 
 def test_events_land_while_the_stream_runs_and_when_it_is_started_again(embedded, tmp_path, at):
     """Store each event once, from before and after the restart."""
-    place = Place(data_dir=tmp_path)
+    place = SharedPaths(data_dir=tmp_path)
 
     def landed(count):
         return rows(embedded, "SELECT count(*) FROM event") == [(count,)]
 
     for number in (1, 2):
-        bounds = Bounds(10, 1 << 20)
-        stream = Running(Landing(embedded, place, bounds=bounds, clock=lambda: at(12)), 0.05)
+        bounds = BatchLimits(10, 1 << 20)
+        stream = StreamThread(
+            BatchLanding(embedded, place, bounds=bounds, clock=lambda: at(12)), 0.05
+        )
         spool(place.spool, [run_event("COMPLETE", at(number), run="a")], received_at=at(1))
         stream.begin()
         try:
@@ -129,11 +131,11 @@ def test_events_land_while_the_stream_runs_and_when_it_is_started_again(embedded
 
 def test_events_land_on_a_machine_that_is_busy_with_other_work(embedded, tmp_path, at):
     """Depend on no process of Spark that has to answer in time."""
-    place = Place(data_dir=tmp_path)
+    place = SharedPaths(data_dir=tmp_path)
     spool(place.spool, [run_event("COMPLETE", at(1), run="a")], received_at=at(1))
-    bounds = Bounds(10, 1 << 20)
-    landing = Landing(embedded, place, bounds=bounds, clock=lambda: at(12))
-    stream = Running(landing, 0.05)
+    bounds = BatchLimits(10, 1 << 20)
+    landing = BatchLanding(embedded, place, bounds=bounds, clock=lambda: at(12))
+    stream = StreamThread(landing, 0.05)
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
     try:
         stream.begin()
@@ -177,7 +179,7 @@ def test_a_stream_that_fails_is_shown_as_failing_until_a_step_succeeds(
 def test_a_batch_that_does_not_end_is_reported_and_continues(failures, monkeypatch):
     """Report a worker that stands still or a starved machine, without a distinction."""
     monkeypatch.setattr(running, "_LONG_BATCH_SECONDS", 0.0)
-    stream = Running(Steps([]), poll_seconds=0.01)
+    stream = StreamThread(Steps([]), poll_seconds=0.01)
     stream._step_since = time.monotonic()  # noqa: SLF001 - a batch is in flight
 
     stream.look()
@@ -187,14 +189,14 @@ def test_a_batch_that_does_not_end_is_reported_and_continues(failures, monkeypat
 
 def test_a_batch_waits_for_space_in_a_full_lake_and_lands(embedded, disk, tmp_path, at, failures):
     """Fill a real disk: the error names it, and each event lands once."""
-    place = Place(data_dir=tmp_path)
+    place = SharedPaths(data_dir=tmp_path)
     place.lake.folder.symlink_to(disk)
     events = [run_event("COMPLETE", at(hour), run=f"r{hour}") for hour in (1, 2)]
     spool(place.spool, events, received_at=at(2))
     ballast = fill(disk)
-    bounds = Bounds(10, 1 << 20)
-    landing = Landing(embedded, place, bounds=bounds, clock=lambda: at(12))
-    stream = Running(landing, 0.05)
+    bounds = BatchLimits(10, 1 << 20)
+    landing = BatchLanding(embedded, place, bounds=bounds, clock=lambda: at(12))
+    stream = StreamThread(landing, 0.05)
     stream.begin()
     try:
         until(lambda: "No space left on device" in failures().get("stream", ""))
@@ -220,21 +222,21 @@ def test_events_gather_where_a_batch_is_short(monkeypatch, seconds, is_behind, p
     monkeypatch.setattr(Event, "wait", lambda self, wait: pauses.append(wait) or self.set())
     monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: next(times)))
 
-    Running(Steps([True]), poll_seconds=2.0)._run()  # noqa: SLF001 - in this thread
+    StreamThread(Steps([True]), poll_seconds=2.0)._run()  # noqa: SLF001 - in this thread
 
     assert pauses == [pause]
 
 
 def test_a_landing_is_behind_while_its_batches_are_full(embedded, tmp_path, at):
     """Land three events two at a time, and by bytes one at a time."""
-    place = Place(data_dir=tmp_path)
+    place = SharedPaths(data_dir=tmp_path)
     events = [run_event("COMPLETE", at(hour), run=f"r{hour}") for hour in (1, 2, 3)]
     spool(place.spool, events, received_at=at(2))
-    landing = Landing(embedded, place, bounds=Bounds(2, 1 << 20), clock=lambda: at(12))
+    landing = BatchLanding(embedded, place, bounds=BatchLimits(2, 1 << 20), clock=lambda: at(12))
 
     assert [(landing.step(), landing.is_behind) for _ in range(2)] == [(True, True), (True, False)]
 
     spool(place.spool, [run_event("COMPLETE", at(4), run=r) for r in "ab"], received_at=at(2))
-    by_bytes = Landing(embedded, place, bounds=Bounds(10, 1), clock=lambda: at(12))
+    by_bytes = BatchLanding(embedded, place, bounds=BatchLimits(10, 1), clock=lambda: at(12))
 
     assert (by_bytes.step(), by_bytes.is_behind) == (True, True)

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from slis.stream import source
-from slis.stream.source import Bounds, last_seq_within, open_spool, read
+from slis.stream.source import BatchLimits, last_seq_within, open_spool, read
 from tests.slis.stream.spools import run_event, spool
 
 
@@ -25,15 +25,15 @@ def path(tmp_path, at):
 @pytest.mark.parametrize(
     ("after_seq", "bounds", "last_seq"),
     [
-        (0, Bounds(100, 1 << 20), 8),
-        (0, Bounds(3, 1 << 20), 4),
-        (2, Bounds(1, 1 << 20), 4),
-        (0, Bounds(100, 3_000), 4),
-        (4, Bounds(100, 3_000), 5),  # one event always fits
-        (4, Bounds(100, 1), 5),
-        (5, Bounds(100, 1), 6),
-        (0, Bounds(100, 1 << 20, until=6), 6),
-        (8, Bounds(100, 1 << 20), 8),
+        (0, BatchLimits(100, 1 << 20), 8),
+        (0, BatchLimits(3, 1 << 20), 4),
+        (2, BatchLimits(1, 1 << 20), 4),
+        (0, BatchLimits(100, 3_000), 4),
+        (4, BatchLimits(100, 3_000), 5),  # one event always fits
+        (4, BatchLimits(100, 1), 5),
+        (5, BatchLimits(100, 1), 6),
+        (0, BatchLimits(100, 1 << 20, until=6), 6),
+        (8, BatchLimits(100, 1 << 20), 8),
     ],
 )
 def test_a_batch_ends_where_the_first_of_its_bounds_is_reached(path, after_seq, bounds, last_seq):
@@ -46,7 +46,7 @@ def test_a_batch_is_read_in_pieces_of_bounded_size(path, monkeypatch):
     """Bound the part of one Spark task; an event is never split."""
     monkeypatch.setattr(source, "_RECORD_BATCH_BYTES", 1_500)
 
-    table = read(path, 1, Bounds(100, 1 << 20))
+    table = read(path, 1, BatchLimits(100, 1 << 20))
 
     assert table["seq"].to_pylist() == [2, 4, 5, 6, 7, 8]
     assert set(table["after_seq"].to_pylist()) == {1}
@@ -58,6 +58,6 @@ def test_a_batch_is_read_in_pieces_of_bounded_size(path, monkeypatch):
 
 def test_no_event_is_an_empty_table_of_the_same_columns(path):
     """Return an empty table with the columns: most checks find no events."""
-    table = read(path, 8, Bounds(100, 1 << 20))
+    table = read(path, 8, BatchLimits(100, 1 << 20))
 
     assert (table.num_rows, table.num_columns) == (0, 7)

@@ -6,7 +6,7 @@ from sqlalchemy import text
 from lineage.names.keys import key
 from slis.indicators.accuracy import own_catalog
 from slis.stream import files, rekey, staging
-from slis.stream.canonical import settle
+from slis.stream.canonical import resolve_components
 from slis.stream.claims_catalog import unsettled_claims
 from slis.stream.merge_facts import merge_datasets
 from tests.slis.stream.spools import CANONICAL, rows
@@ -23,7 +23,7 @@ def moved(monkeypatch):
 
     def move(connection, old, new):
         found.append(len(old))
-        rekey.move(connection, old, new)
+        rekey.move_facts(connection, old, new)
 
     monkeypatch.setattr(files, "move", move)
     return found
@@ -95,7 +95,7 @@ def test_a_file_belongs_to_the_newest_folder(embedded, before, after):
             staging.fill(connection, {"s_name": (_NAMES.split(), rows_of_batch)})
             changed = unsettled_claims(connection)
             merge_datasets(connection)
-            settle(connection, changed)
+            resolve_components(connection, changed)
 
     query = "SELECT folder_key, canonical_key FROM dataset WHERE dataset_key = 1"
     assert rows(embedded, query) == [(after, after)]

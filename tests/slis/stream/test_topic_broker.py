@@ -19,7 +19,7 @@ from slis.stream.kafka import portion as portions
 from slis.stream.kafka.client import open_consumer, read_on_executor
 from slis.stream.kafka.log import TopicLog
 from slis.stream.on_executors import extract_on_executors
-from slis.stream.source import Bounds
+from slis.stream.source import BatchLimits
 from tests.service.ingest.kafka.broker import running_broker
 from tests.service.ingest.ship.written import event
 from tests.service.waiting import until
@@ -97,10 +97,10 @@ def test_every_event_is_read_once_through_a_kill_of_the_broker(  # noqa: PLR0913
     source = TopicLog(log, system_clock, most_bytes=128 << 20)
     until(source.is_ready)
 
-    portion = source.read_next(embedded, lambda _: Bounds(100_000, 128 << 20))
+    portion = source.read_next(embedded, lambda _: BatchLimits(100_000, 128 << 20))
     by_driver = portion.table().sort_by("seq")
     monkeypatch.setattr(portions, "_DRIVER_RECORDS", 0)
-    large = source.read_next(embedded, lambda _: Bounds(100_000, 128 << 20))
+    large = source.read_next(embedded, lambda _: BatchLimits(100_000, 128 << 20))
     lake, read = open_lake(tmp_path), partial(read_on_executor, log=log)
     found = extract_on_executors(large.parts(spark), read, lake, "folder")
     large._note(found.others)  # noqa: SLF001 - as `land` does

@@ -13,17 +13,17 @@ from lineage.catalog.engine import exclusive_transaction, write_transaction
 from lineage.event_log.records import GOODBYE, HEARTBEAT, Record, headers_of
 from lineage.event_log.settings import KafkaLog
 from lineage.process.clock import to_micros
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.stream import merge as merging
 from slis.stream.event_log import LogMismatchError, Portion
 from slis.stream.kafka import portion as portions
 from slis.stream.kafka.log import TopicLog
 from slis.stream.kafka.plan import PartitionPosition
-from slis.stream.kafka.store import move, read_positions, store_reports
-from slis.stream.kafka.taken import Taken
-from slis.stream.landing import Landing, WaitError
-from slis.stream.merge import Landed, RangeMismatchError, SpoolRange
-from slis.stream.source import Bounds
+from slis.stream.kafka.store import move_position, read_positions, store_reports
+from slis.stream.kafka.taken import TakenRange
+from slis.stream.landing import BatchLanding, WaitError
+from slis.stream.merge import MergeResult, RangeMismatchError, SpoolRange
+from slis.stream.source import BatchLimits
 from slis.stream.spool_log import SpoolLog
 from tests.fakes.topic import Topic
 from tests.slis.stream.spools import rows, run_event, spool, work_off
@@ -74,8 +74,8 @@ def source(topic, at):
 @pytest.fixture
 def landing(embedded, tmp_path, at, source):
     """Land the topic in a catalog on SQLite."""
-    given = {"bounds": Bounds(100, 1 << 20), "clock": lambda: at(12), "source": source}
-    return Landing(embedded, Place(data_dir=tmp_path), **given)
+    given = {"bounds": BatchLimits(100, 1 << 20), "clock": lambda: at(12), "source": source}
+    return BatchLanding(embedded, SharedPaths(data_dir=tmp_path), **given)
 
 
 def ends(topic):
@@ -149,12 +149,12 @@ def test_a_second_pipeline_is_stopped_by_the_position(landing, embedded):
         portion.store(connection)
 
 
-class Plain(Landing):
+class Plain(BatchLanding):
     """Landing without Spark, which fails for a batch with one of these runs."""
 
     bad: frozenset[str] = frozenset()
 
-    def _land(self, portion: Portion) -> Landed | None:
+    def _land(self, portion: Portion) -> MergeResult | None:
         events = portion.table().to_pylist()
         runs = {json.loads(event["body"])["run"]["runId"] for event in events}
         if hit := self.bad & runs:
@@ -163,17 +163,17 @@ class Plain(Landing):
         with exclusive_transaction(self._engine) as connection:
             portion.store(connection)
             merging.record_batch(connection, spool_range, events=len(events), landed_at=1)
-            merging.advance(connection, portion.last_seq)
-        return Landed(events=len(events))
+            merging.advance_cursor(connection, portion.last_seq)
+        return MergeResult(events=len(events))
 
 
 def test_the_position_moves_from_what_was_read_and_no_other_place(catalog):
     """Compare and set, on both databases."""
-    taken = Taken(1, 7, 1, 2, 0, None, {"c": ("0-0", ["run:1:ab"])})
+    taken = TakenRange(1, 7, 1, 2, 0, None, {"c": ("0-0", ["run:1:ab"])})
 
     def move_from(before):
         with exclusive_transaction(catalog) as connection:
-            move(connection, "t", taken, before=before, end=5)
+            move_position(connection, "t", taken, before=before, end=5)
 
     with pytest.raises(RangeMismatchError):
         move_from(3)
@@ -193,8 +193,8 @@ def test_events_that_fail_are_set_aside_while_others_come(  # noqa: PLR0913, PLR
     embedded, tmp_path, source, topic, at, bad
 ):
     """Halve by offsets: each good event lands once, and so do those that came meanwhile."""
-    given = {"bounds": Bounds(100, 1 << 20), "clock": lambda: at(12), "source": source}
-    landing = Plain(embedded, Place(data_dir=tmp_path), **given)
+    given = {"bounds": BatchLimits(100, 1 << 20), "clock": lambda: at(12), "source": source}
+    landing = Plain(embedded, SharedPaths(data_dir=tmp_path), **given)
     landing.bad, landing._batches = frozenset(bad), Mock()  # noqa: SLF001 - the control event
     later = [Record(kind=HEARTBEAT, collector="c-9", received_at=1) for _ in range(40)]
     tries = 0
@@ -247,16 +247,16 @@ def test_a_topic_that_was_created_again_stops_the_pipeline(landing, embedded, to
 
 def test_a_catalog_of_a_spool_needs_consent_for_a_topic(embedded, source, tmp_path):
     """Name the setting by which the operator agrees, in both directions."""
-    spool_log = SpoolLog(Place(data_dir=tmp_path), "kafka")
+    spool_log = SpoolLog(SharedPaths(data_dir=tmp_path), "kafka")
     with write_transaction(embedded) as connection:
-        merging.advance(connection, 7)
+        merging.advance_cursor(connection, 7)
     of_older_release = source.find_mismatch(embedded)
     source.adopt(embedded)
     (tmp_path / "shipped.json").touch()
 
     assert "LINEWARD_LOG_REPLACES=spool" in of_older_release
     assert source.find_mismatch(embedded) is None
-    unasked = SpoolLog(Place(data_dir=tmp_path)).find_mismatch(embedded)
+    unasked = SpoolLog(SharedPaths(data_dir=tmp_path)).find_mismatch(embedded)
     assert "LINEWARD_LOG_REPLACES=kafka" in unasked
     assert "shipped.json says that a shipper has read" in spool_log.find_mismatch(embedded)
 
@@ -425,7 +425,7 @@ def test_bytes_bound_a_batch_by_the_size_of_the_events_before(source, topic, emb
 
     planned = []
     for _ in range(2):
-        portion = source.read_next(embedded, lambda _: Bounds(100, 30_000))
+        portion = source.read_next(embedded, lambda _: BatchLimits(100, 30_000))
         portion.table()
         planned.append((portion.count, portion.events))
 

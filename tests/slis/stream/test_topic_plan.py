@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lineage.event_log.records import Record
-from slis.stream.kafka.plan import PartitionPosition, Plan, Range, allot, plan_batch
+from slis.stream.kafka.plan import BatchPlan, PartitionPosition, Range, allot, plan_batch
 from slis.stream.kafka.taken import RangeReader
-from slis.stream.source import Bounds
+from slis.stream.source import BatchLimits
 
 BACKLOGS = st.dictionaries(st.integers(0, 40), st.integers(0, 200), max_size=8)
-PLENTY = Bounds(1_000, 1 << 20)
+PLENTY = BatchLimits(1_000, 1 << 20)
 
 
 def plan_of(ends, bounds, *, at=100, starts=None):
@@ -35,7 +35,7 @@ def test_a_batch_is_as_full_as_it_may_be(waiting, most):
 @given(BACKLOGS, st.integers(1, 300))
 def test_numbers_follow_one_another_without_a_gap(ends, most):
     """Begin the next batch where this one ends, whatever the partitions hold."""
-    plan = plan_of(ends, Bounds(most, 1 << 20))
+    plan = plan_of(ends, BatchLimits(most, 1 << 20))
     numbers = [
         one.base + 1 + offset for one in plan.ranges for offset in range(one.end - one.start)
     ]
@@ -56,7 +56,7 @@ def test_a_batch_begins_at_the_positions():
 
 def test_the_ends_of_a_range_of_another_topic_are_not_waited_for():
     """Plan what the topic has: it has fewer partitions, and this one is shorter."""
-    plan = plan_of({0: 5, 1: 3}, Bounds(100, 1 << 20, ends={0: 900, 7: 4}))
+    plan = plan_of({0: 5, 1: 3}, BatchLimits(100, 1 << 20, ends={0: 900, 7: 4}))
 
     assert [(one.partition, one.start, one.end) for one in plan.ranges] == [(0, 0, 5)]
 
@@ -64,7 +64,7 @@ def test_the_ends_of_a_range_of_another_topic_are_not_waited_for():
 def test_a_task_gets_the_windows_of_its_own_range_alone():
     """Keep the numbers, which the whole plan decides."""
     windows = {"c": ("0-0", ["run:1:ab"])}
-    plan = Plan(7, (Range(0, 0, 4, 7, 1, windows), Range(1, 0, 2, 11, 1, windows)))
+    plan = BatchPlan(7, (Range(0, 0, 4, 7, 1, windows), Range(1, 0, 2, 11, 1, windows)))
     bare = plan.without_windows()
 
     assert [one.windows for one in bare.ranges] == [{}, {}]
@@ -75,11 +75,11 @@ def test_half_of_a_failed_range_has_the_same_records():
     """Leave records that came meanwhile out, or the bad one would never be alone."""
     failed = plan_of({0: 2, 1: 6}, PLENTY)
     meanwhile = {0: 500, 1: 500, 2: 500}
-    half = plan_of(meanwhile, Bounds(4, 1 << 20, ends=failed.ends))
+    half = plan_of(meanwhile, BatchLimits(4, 1 << 20, ends=failed.ends))
 
     assert half.ends == {0: 2, 1: 2}
     later = {0: 2, 1: 6}
-    rest = plan_of(meanwhile, Bounds(4, 1 << 20, ends=failed.ends), starts=half.ends)
+    rest = plan_of(meanwhile, BatchLimits(4, 1 << 20, ends=failed.ends), starts=half.ends)
     assert rest.ends == {1: 6}
     assert plan_of(meanwhile, replace(PLENTY, ends=failed.ends), starts=later).count == 1_000
 
@@ -93,7 +93,7 @@ def event(seq, *, body=b"{}", window="0-0", collector="c-0", kind="run"):
 def read(*records: Record, size=1 << 20, end=None, windows=None):
     """Read these records as offsets from 10 on."""
     part = Range(0, 10, 10 + (end or len(records)), 100, size, windows or {})
-    reader = RangeReader(Plan(100, (part,)), part)
+    reader = RangeReader(BatchPlan(100, (part,)), part)
     for offset, record in enumerate(records, start=10):
         reader.take(offset, record)
     return reader

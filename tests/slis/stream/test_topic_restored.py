@@ -17,11 +17,11 @@ from lineage.lake.reading import read_events
 from lineage.process.clock import to_micros
 from slis.lake.compaction import compact
 from slis.lake.retention import delete_hidden
-from slis.settings import Place
+from slis.settings import SharedPaths
 from slis.stream.from_lake import LakeReplay
 from slis.stream.kafka.log import TopicLog
-from slis.stream.landing import Landing, WaitError
-from slis.stream.source import Bounds
+from slis.stream.landing import BatchLanding, WaitError
+from slis.stream.source import BatchLimits
 from tests.fakes.topic import Topic
 from tests.slis.lake.lakes import visible, writer_of
 from tests.slis.stream.spools import rows, run_event, spool
@@ -82,8 +82,8 @@ class Estate:
         settings = KafkaLog(bootstrap="b", topic="t")
         given = {"offsets": self.topic, "read": self.topic.read_plan, "most_bytes": 1 << 20}
         source = TopicLog(settings, lambda: self.at(12), **given)
-        own = {"bounds": Bounds(ROWS, 1 << 20), "clock": lambda: self.at(12), "source": source}
-        Landing(engine, Place(data_dir=self.folder), **own).work_off()
+        own = {"bounds": BatchLimits(ROWS, 1 << 20), "clock": lambda: self.at(12), "source": source}
+        BatchLanding(engine, SharedPaths(data_dir=self.folder), **own).work_off()
 
     def expire(self):
         """Delete all records of the topic."""

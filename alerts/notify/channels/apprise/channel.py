@@ -11,11 +11,11 @@ from typing import ClassVar, Final, Self
 import msgspec
 
 from alerts.notify.channels.channel import (
+    ChannelTask,
     Contact,
     MissingSecretError,
     Outcome,
     PermanentFailure,
-    Task,
     read_secret,
 )
 from alerts.notify.settings import DeliverySettings
@@ -50,7 +50,7 @@ class Apprise(msgspec.Struct, frozen=True):
         """Return the files that a URL names."""
         return tuple(settings.secrets_folder / name for name in _FILE.findall(target))
 
-    def send(self, task: Task) -> Outcome:
+    def send(self, task: ChannelTask) -> Outcome:
         """Send the message once."""
         try:
             secrets = {name: read_secret(self.keys / name) for name in _FILE.findall(task.target)}

@@ -12,11 +12,11 @@ import apprise
 
 from alerts.notify import sentences
 from alerts.notify.channels.channel import (
+    ChannelTask,
     Outcome,
     PermanentFailure,
     Retryable,
     Sent,
-    Task,
     cut_error,
 )
 from alerts.notify.formatting import plain_text, quote_link
@@ -43,7 +43,7 @@ _LOGGER.addHandler(logging.NullHandler())
 _LOGGER.setLevel(logging.DEBUG)
 
 
-def deliver(task: Task, url: str, secrets: tuple[str, ...], timeout_seconds: int) -> Outcome:
+def deliver(task: ChannelTask, url: str, secrets: tuple[str, ...], timeout_seconds: int) -> Outcome:
     """Send a message to a URL of Apprise, once.
 
     Args:

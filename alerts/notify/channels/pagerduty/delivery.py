@@ -8,12 +8,12 @@ from httpx2 import ConnectError, ConnectTimeout, Response, TimeoutException
 from pagerduty import Error, EventsApiV2Client, ServerHttpError
 
 from alerts.notify.channels.channel import (
+    ChannelTask,
     MissingSecretError,
     Outcome,
     PermanentFailure,
     Retryable,
     Sent,
-    Task,
     cut_error,
     from_status,
     from_transport_error,
@@ -23,7 +23,7 @@ from alerts.notify.channels.pagerduty.payload import action_of, build_event
 
 
 def deliver(
-    task: Task, key_file: Path, url: str, timeout_seconds: int, ca_file: Path | None
+    task: ChannelTask, key_file: Path, url: str, timeout_seconds: int, ca_file: Path | None
 ) -> Outcome:
     """Trigger, acknowledge or resolve the incident's alert."""
     try:
@@ -67,7 +67,7 @@ class _SingleAttemptClient(EventsApiV2Client):
             raise _HttpStatusError(response)
 
 
-def _send_event(client: _SingleAttemptClient, task: Task, key: str) -> Outcome:
+def _send_event(client: _SingleAttemptClient, task: ChannelTask, key: str) -> Outcome:
     message = task.message
     try:
         handle = client.send_event(

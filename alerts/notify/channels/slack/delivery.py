@@ -11,16 +11,16 @@ import msgspec
 from slack_sdk import WebClient
 
 from alerts.notify.channels.channel import (
+    ChannelTask,
     MissingSecretError,
     Outcome,
     PermanentFailure,
     Sent,
-    Task,
     read_secret,
 )
 from alerts.notify.channels.slack.blocks import build_blocks, notification_text, thread_reply
 from alerts.notify.channels.slack.client import SafeWebClient
-from alerts.notify.channels.slack.history import Handle, History, build_metadata
+from alerts.notify.channels.slack.history import ChannelHistory, Handle, build_metadata
 from alerts.notify.channels.slack.responses import UNEDITABLE, SlackCallError, call_slack
 from alerts.notify.message import Message
 
@@ -28,7 +28,7 @@ from alerts.notify.message import Message
 _LITERAL: Final[dict[str, Any]] = {"parse": "none", "link_names": False}
 
 
-def deliver(url: str, token_file: Path, timeout_seconds: int, task: Task) -> Outcome:
+def deliver(url: str, token_file: Path, timeout_seconds: int, task: ChannelTask) -> Outcome:
     """Post the incident's message, or edit it and reply in its thread."""
     try:
         token = read_secret(token_file)
@@ -46,7 +46,7 @@ def deliver(url: str, token_file: Path, timeout_seconds: int, task: Task) -> Out
 class _Delivery:
     """Attempt to send one message."""
 
-    def __init__(self, client: WebClient, token: str, task: Task) -> None:
+    def __init__(self, client: WebClient, token: str, task: ChannelTask) -> None:
         self._client = client
         self._token = token
         self._task = task
@@ -92,11 +92,11 @@ class _Delivery:
             self._go_on_blind(error)
             return False
 
-    def _history(self) -> History | None:
+    def _history(self) -> ChannelHistory | None:
         since = self._task.doubt_since
         if since is None:
             return None
-        return History(self._client, self._token, self._task.message.incident_id, since)
+        return ChannelHistory(self._client, self._token, self._task.message.incident_id, since)
 
     def _go_on_blind(self, error: SlackCallError) -> None:
         """Send it again rather than never where Slack cannot search (a missing scope)."""

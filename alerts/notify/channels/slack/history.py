@@ -38,7 +38,7 @@ def build_metadata(message: Message, part: str, revision: int) -> dict[str, Any]
     return {"event_type": EVENT_TYPE, "event_payload": payload}
 
 
-class History:
+class ChannelHistory:
     """Messages of one incident in one channel, since an attempt that may have arrived."""
 
     def __init__(self, client: WebClient, token: str, incident_id: str, since: int) -> None:

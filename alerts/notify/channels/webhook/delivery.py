@@ -12,11 +12,11 @@ from typing import Final
 import httpx
 
 from alerts.notify.channels.channel import (
+    ChannelTask,
     MissingSecretError,
     Outcome,
     PermanentFailure,
     Sent,
-    Task,
     cut_error,
     from_status,
     from_transport_error,
@@ -35,7 +35,7 @@ class WebhookClient:
         self._secret_file = secret_file
         self._client = httpx.Client(timeout=timeout_seconds)
 
-    def deliver(self, task: Task, timestamp: int) -> Outcome:
+    def deliver(self, task: ChannelTask, timestamp: int) -> Outcome:
         """Post the whole message as JSON, signed at this time in seconds."""
         body = to_json(task.message).encode()
         delivery_id = f"{task.message.incident_id}.{task.message.revision}"
@@ -51,7 +51,9 @@ class WebhookClient:
             )
         return self._post(task, body, headers, secret)
 
-    def _post(self, task: Task, body: bytes, headers: dict[str, str], secret: str) -> Outcome:
+    def _post(
+        self, task: ChannelTask, body: bytes, headers: dict[str, str], secret: str
+    ) -> Outcome:
         try:
             with self._client.stream("POST", self._url, content=body, headers=headers) as response:
                 text = cut_error(_read_start(response), secret)

@@ -10,7 +10,7 @@ import pytest
 
 from alerts.notify.channels.apprise import delivery
 from alerts.notify.channels.apprise.channel import Apprise
-from alerts.notify.channels.channel import PermanentFailure, Retryable, Sent, Task
+from alerts.notify.channels.channel import ChannelTask, PermanentFailure, Retryable, Sent
 from alerts.notify.channels.registry import build_channels, contact_channels
 from alerts.notify.message import Impacted
 from alerts.notify.settings import DeliverySettings
@@ -61,7 +61,7 @@ def send(tmp_path):
     apprise = build_channels(DeliverySettings(notify_keys=tmp_path))["apprise"]
 
     def send_once(url, what=None, doubt_since=None):
-        return apprise.send(Task(what or message(), url, None, doubt_since))
+        return apprise.send(ChannelTask(what or message(), url, None, doubt_since))
 
     return send_once
 

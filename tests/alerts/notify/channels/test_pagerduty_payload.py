@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.notify.channels.pagerduty.payload import MAX_EVENT_BYTES, MAX_SUMMARY, build_event
-from alerts.notify.message import Impacted, Root
+from alerts.notify.message import Impacted, MessageRoot
 from tests.alerts.notify.conftest import PAGER
 from tests.alerts.notify.messages import full_message, message
 from tests.alerts.notify.test_formatting import ANY_TEXT
@@ -37,7 +37,7 @@ def test_any_data_fits_into_an_event(text, is_long):
     event = build_event(
         message(
             what=text,
-            root=Root(text, text, text),
+            root=MessageRoot(text, text, text),
             owner=text,
             impacted=(Impacted(text, text, text, text, 0),) * 10,
             impacted_count=10_000,

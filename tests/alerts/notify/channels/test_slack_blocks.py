@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from alerts.notify.channels.slack import blocks as slack_blocks
 from alerts.notify.channels.slack.blocks import build_blocks, notification_text, thread_reply
-from alerts.notify.message import Impacted, Links, Root
+from alerts.notify.message import Impacted, MessageLinks, MessageRoot
 from tests.alerts.notify.messages import full_message, message
 from tests.alerts.notify.test_formatting import ANY_TEXT
 from tests.fakes.slack import MENTION, fits, texts_of
@@ -84,7 +84,7 @@ def test_any_data_notifies_nobody_and_fits(text, is_long):
     text = text * 200 if is_long else text
     sent = message(
         what=text,
-        root=Root(text, text, text),
+        root=MessageRoot(text, text, text),
         owner=text,
         impacted=(Impacted(text, text, text, text, 0),) * 10,
         impacted_count=10_000,
@@ -92,7 +92,7 @@ def test_any_data_notifies_nobody_and_fits(text, is_long):
         first_difference=text,
         correlation_id=text,
         note=text,
-        links=Links(explorer=text, runbook=f"https://a.test/{text}"),
+        links=MessageLinks(explorer=text, runbook=f"https://a.test/{text}"),
     )
     blocks = build_blocks(sent)
     texts = [notification_text(sent), thread_reply(sent), *texts_of(blocks)]
@@ -104,7 +104,7 @@ def test_any_data_notifies_nobody_and_fits(text, is_long):
 
 def test_without_escaping_a_name_notifies_a_channel(notifier, slack, monkeypatch):
     """Run the mutant: cut names without escaping them; the fake notifies as Slack would."""
-    sent = message(root=Root("job", "<!channel>", "shop"))
+    sent = message(root=MessageRoot("job", "<!channel>", "shop"))
     notifier.notify(sent, "slack:C0000001")
     notifier.run()
     assert slack.mentions == []

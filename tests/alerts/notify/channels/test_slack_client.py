@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from alerts.notify.channels.channel import Retryable, Task
+from alerts.notify.channels.channel import ChannelTask, Retryable
 from alerts.notify.channels.registry import build_channels
 from alerts.notify.channels.slack import delivery
 from tests.alerts.notify.messages import message
@@ -36,7 +36,7 @@ def _outcome(notifier, answer: Answer):
     impostor = Impostor(answer)
     notifier.set(slack_url=f"http://{impostor.address}/api/")
     try:
-        return build_channels(notifier.settings)["slack"].send(Task(message(), "C0000001"))
+        return build_channels(notifier.settings)["slack"].send(ChannelTask(message(), "C0000001"))
     finally:
         impostor.stop()
 

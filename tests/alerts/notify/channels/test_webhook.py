@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.notify.channels.channel import PermanentFailure, Task
+from alerts.notify.channels.channel import ChannelTask, PermanentFailure
 from alerts.notify.channels.registry import build_channels
 from alerts.notify.channels.webhook.delivery import sign
 from tests.alerts.notify.conftest import TICKETS
@@ -45,7 +45,7 @@ def test_ticket_has_all_parts_of_a_message(notifier, receiver):
 @pytest.mark.parametrize("target", ["others", ""])
 def test_webhook_that_is_not_configured_is_rejected(notifier, target):
     """Name it."""
-    found = build_channels(notifier.settings)["webhook"].send(Task(message(), target))
+    found = build_channels(notifier.settings)["webhook"].send(ChannelTask(message(), target))
 
     assert found == PermanentFailure(
         "unknown_webhook", f"no webhook named {target!r} is set", is_of_kind=True
@@ -56,7 +56,7 @@ def test_webhook_that_is_not_configured_is_rejected(notifier, target):
 def test_secret_that_is_no_base64_is_final(notifier, tmp_path, secret):
     """Name the file and not the secret; do not retry for a day."""
     (tmp_path / "webhook").write_text(secret)
-    found = build_channels(notifier.settings)["webhook"].send(Task(message(), "tickets"))
+    found = build_channels(notifier.settings)["webhook"].send(ChannelTask(message(), "tickets"))
 
     error = f"{tmp_path / 'webhook'}: expected base64 after whsec_"
     assert found == PermanentFailure("no_token", error)

@@ -9,7 +9,7 @@ from lab.gameday.driver.kept import NotKeptError, SavedRun, SavedSlab, SlabFigur
 from lab.gameday.estate import Shape, make
 from lab.gameday.faults import plan
 from lab.gameday.policy import policy_of
-from lab.gameday.truth import Name
+from lab.gameday.truth import NamePattern
 from lab.replay.arrivals import ACTIVITY
 from lineage.process.clock import from_micros
 
@@ -54,8 +54,8 @@ def test_a_dataset_that_is_bad_twice_at_once_is_one_alert():
     found = naive(given)
 
     assert [(each.at, each.root, each.owner) for each in found] == [
-        (10, Name("s3://lake", "orders"), "shop"),
-        (1_050, Name("s3://lake", "orders"), "shop"),
+        (10, NamePattern("s3://lake", "orders"), "shop"),
+        (1_050, NamePattern("s3://lake", "orders"), "shop"),
     ]
 
 

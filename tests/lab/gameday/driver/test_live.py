@@ -5,9 +5,9 @@ import json
 import pytest
 
 from lab.gameday.driver import live
-from lab.gameday.driver.asked import Asked
+from lab.gameday.driver.asked import ServiceClient
 from lab.gameday.received import Receivers
-from lab.gameday.truth import Name
+from lab.gameday.truth import NamePattern
 from service.errors import NotRunningError, RejectedInputError
 from service.ingest.event_uploader import RejectedUpload
 from service.queries.shapes import DatasetRow
@@ -34,8 +34,8 @@ class Known:
     def __init__(self, **fields: object) -> None:
         self._fields = fields
 
-    def datasets(self, _contains: str) -> dict[Name, DatasetRow]:
-        """Answer as `lab.gameday.driver.asked.Asked`."""
+    def datasets(self, _contains: str) -> dict[NamePattern, DatasetRow]:
+        """Answer as `lab.gameday.driver.asked.ServiceClient`."""
         return {} if not self._fields else _Any(self._fields)
 
 
@@ -43,7 +43,7 @@ class _Any(dict):
     def __init__(self, fields: dict[str, object]) -> None:
         self._fields = fields
 
-    def get(self, name: Name, _default: object = None) -> DatasetRow:
+    def get(self, name: NamePattern, _default: object = None) -> DatasetRow:
         """Return the same for all."""
         fields = {"tier": "optional", "state": "good", "sli": None, "reason": None, "since": None}
         given = fields | {"owner": "gameday-orders"} | self._fields
@@ -89,6 +89,6 @@ def test_a_service_that_does_not_answer_is_named():
     """Stop before anything is posted."""
     post = Post()
     with pytest.raises(NotRunningError, match=r"^--service http"):
-        live.play(WANTED, post, Asked("http://127.0.0.1:1"), Receivers(), lambda _: None)
+        live.play(WANTED, post, ServiceClient("http://127.0.0.1:1"), Receivers(), lambda _: None)
 
     assert post.events == []

@@ -4,13 +4,15 @@ import httpx
 import msgspec
 import pytest
 
-from lab.gameday.driver.asked import Asked
+from lab.gameday.driver.asked import ServiceClient
 from lab.gameday.driver.hearing import MessageListener
-from lab.gameday.received import Message, Receivers
-from lab.gameday.truth import Name
+from lab.gameday.received import ReceivedMessage, Receivers
+from lab.gameday.truth import NamePattern
 from service.errors import RejectedInputError
 
-MESSAGE = Message(7, "page", "slack", "#x", "i", Name("gameday-search", "load"), "gameday-search")
+MESSAGE = ReceivedMessage(
+    7, "page", "slack", "#x", "i", NamePattern("gameday-search", "load"), "gameday-search"
+)
 LINK = "https://elsewhere.example/incidents/i"
 
 
@@ -20,13 +22,13 @@ class Lists:
     def __init__(self) -> None:
         self.followed: list[str] = []
 
-    def affected_by(self, link: str) -> frozenset[Name]:
-        """Answer as `lab.gameday.driver.asked.Asked`."""
+    def affected_by(self, link: str) -> frozenset[NamePattern]:
+        """Answer as `lab.gameday.driver.asked.ServiceClient`."""
         self.followed.append(link)
-        return frozenset({Name("s3://lineward-gameday", str(len(self.followed)))})
+        return frozenset({NamePattern("s3://lineward-gameday", str(len(self.followed)))})
 
 
-def but(**changed: object) -> Message:
+def but(**changed: object) -> ReceivedMessage:
     return msgspec.structs.replace(MESSAGE, **changed)
 
 
@@ -35,7 +37,7 @@ def test_messages_of_others_are_counted_and_not_judged():
     receivers = Receivers()
     listener = MessageListener(receivers, Lists())
     roots = (("hive://real", "x"), ("", "pipeline"), ("lineward", "freshness critical"))
-    receivers.messages += [but(root=Name(*root)) for root in roots]
+    receivers.messages += [but(root=NamePattern(*root)) for root in roots]
     listener.listen()
     listener.listen()
 
@@ -52,7 +54,7 @@ def test_a_link_is_followed_when_it_arrives_and_once():
         listener.listen()
 
     assert lists.followed == [LINK]
-    assert listener.resolve(LINK, 7) == {Name("s3://lineward-gameday", "1")}
+    assert listener.resolve(LINK, 7) == {NamePattern("s3://lineward-gameday", "1")}
     assert listener.resolve(LINK, 9) == frozenset()
 
 
@@ -67,5 +69,5 @@ def test_a_link_that_leads_nowhere_ends_the_day(monkeypatch, status, body):
 
     monkeypatch.setattr(httpx.Client, "get", get)
     with pytest.raises(RejectedInputError, match="--service http://there:1/api/v1/incidents/i: "):
-        Asked("http://there:1").affected_by(LINK)
+        ServiceClient("http://there:1").affected_by(LINK)
     assert asked == ["http://there:1/api/v1/incidents/i"]

@@ -2,17 +2,17 @@
 
 import pytest
 
-from alerts.notify.channels.channel import Sent, Task
+from alerts.notify.channels.channel import ChannelTask, Sent
 from alerts.notify.channels.slack.channel import Slack
-from alerts.notify.message import Root
+from alerts.notify.message import MessageRoot
 from lab.gameday.driver.slack import listening
 from lab.gameday.received import Receivers
-from lab.gameday.truth import Name
+from lab.gameday.truth import NamePattern
 from service.errors import OccupiedError
 from tests.alerts.notify.messages import message
 from tests.suite.http_client import CLIENT
 
-OPENED = message(severity="page", kind="opened", root=Root("job", "load", "shop"))
+OPENED = message(severity="page", kind="opened", root=MessageRoot("job", "load", "shop"))
 
 
 @pytest.fixture
@@ -37,16 +37,16 @@ def slack(url, tmp_path):
 
 def test_a_post_pages_and_its_edit_ends_it(slack, receivers):
     """Edit with the handle from the answer to the post."""
-    sent = slack.send(Task(OPENED, "#shop"))
+    sent = slack.send(ChannelTask(OPENED, "#shop"))
     assert isinstance(sent, Sent)
     over = message(severity="page", kind="resolved", revision=9, root=OPENED.root)
-    assert isinstance(slack.send(Task(over, "#shop", handle=sent.handle)), Sent)
+    assert isinstance(slack.send(ChannelTask(over, "#shop", handle=sent.handle)), Sent)
 
     assert [(each.what, each.to) for each in receivers.messages] == [
         ("page", "#shop"),
         ("resolved", "#shop"),
     ]
-    assert receivers.messages[0].root == Name("shop", "load")
+    assert receivers.messages[0].root == NamePattern("shop", "load")
 
 
 @pytest.mark.parametrize(

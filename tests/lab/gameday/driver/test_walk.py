@@ -9,7 +9,7 @@ from sqlalchemy import select
 from alerts.detection import fault_detection
 from lab.gameday.driver.stage import Stage
 from lab.gameday.driver.walk import walk
-from lab.gameday.truth import Name
+from lab.gameday.truth import NamePattern
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from lineage.policy import Policy
@@ -66,9 +66,9 @@ def test_one_fault_is_one_page_with_all_affected_datasets(engine):
 
     (page,) = [each for each in walked.messages if each.what == "page"]
     assert pages_of(walked) == [
-        (START + 3_390 * SECOND, Name("shop", "clean_orders"), "keys/shop"),
+        (START + 3_390 * SECOND, NamePattern("shop", "clean_orders"), "keys/shop"),
     ]
-    assert Name("s3://lake", "mart/revenue") in set(walked.resolve(page.full_list, page.at))
+    assert NamePattern("s3://lake", "mart/revenue") in set(walked.resolve(page.full_list, page.at))
     over = [
         each.at for each in walked.messages if each.what == "resolved" and each.by == "pagerduty"
     ]

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 
 from lab.gameday.live.estate import chains
-from lab.gameday.live.running import Running
+from lab.gameday.live.running import RunningChains
 from lineage.process.clock import SECOND_MICROS
 
 BEGINS = 1_795_000_000 * SECOND_MICROS
@@ -16,9 +16,9 @@ def at(second: float) -> int:
     return BEGINS + round(second * SECOND_MICROS)
 
 
-def build_chains() -> Running:
+def build_chains() -> RunningChains:
     """Build the chains, from the first second on."""
-    return Running(ESTATE, BEGINS)
+    return RunningChains(ESTATE, BEGINS)
 
 
 def count_reported(bodies: list[bytes]) -> Counter[tuple[str, str]]:

@@ -5,29 +5,29 @@ import pytest
 
 from lab.gameday.live.course import Faults
 from lab.gameday.live.estate import PACE
-from lab.gameday.live.plan import Planned
-from lab.gameday.received import Message
+from lab.gameday.live.plan import PlannedFault
+from lab.gameday.received import ReceivedMessage
 from lab.gameday.scorer import first_message_at, score
-from lab.gameday.truth import Name
+from lab.gameday.truth import NamePattern
 from lineage.process.clock import SECOND_MICROS
 from tests.lab.gameday.live.days import BEGINS, ESTATE, at, build_chains
 
 RAW = ESTATE.jobs[1]
-ROOT = Name("gameday-orders", RAW.name)
+ROOT = NamePattern("gameday-orders", RAW.name)
 
 
 def message(second, what="page", **changed: object):
     given = {"by": "slack", "to": "#gameday-orders", "incident": "i", "owner": "gameday-orders"}
-    return Message(at=at(second), what=what, root=ROOT, full_list="all", **given | changed)
+    return ReceivedMessage(at=at(second), what=what, root=ROOT, full_list="all", **given | changed)
 
 
 class Day:
     """Walk by the second, as messages arrive."""
 
-    def __init__(self, *planned: Planned) -> None:
+    def __init__(self, *planned: PlannedFault) -> None:
         self.running = build_chains()
         self.faults = Faults(ESTATE, self.running, planned, at(60))
-        self.messages: list[Message] = []
+        self.messages: list[ReceivedMessage] = []
         self._at = 0
 
     def until(self, second: int) -> "Day":
@@ -45,12 +45,12 @@ class Day:
     def score(self):
         """Return the truth, and its score."""
         truth = self.faults.truth(BEGINS, at(self._at))
-        impact = {Name(*ESTATE.datasets[each].full_name) for each in ESTATE.descendants({1})}
+        impact = {NamePattern(*ESTATE.datasets[each].full_name) for each in ESTATE.descendants({1})}
         return truth, score(truth, self.messages, (), lambda _link, _at: impact)
 
 
 def killed(kind="killed_job", variant="fail"):
-    return Planned(kind, 1, 0.0, variant)
+    return PlannedFault(kind, 1, 0.0, variant)
 
 
 def test_a_failed_critical_run_is_detectable_from_its_fail():
@@ -98,7 +98,7 @@ def test_another_fault_s_message_ends_nothing():
     day = Day(killed()).until(100)
     day.messages += [
         message(101, "ticket"),
-        msgspec.structs.replace(message(101), root=Name("x", "y")),
+        msgspec.structs.replace(message(101), root=NamePattern("x", "y")),
     ]
 
     assert day.until(120).stages() == {"begun": 1}
@@ -125,7 +125,7 @@ def test_a_page_before_the_limit_is_a_false_one():
 def test_a_silent_fault_is_injected_once(kind):
     """Fail one run, or remove the job; then do nothing until the end."""
     job = 3 if kind == "retired_job" else 1
-    day = Day(Planned(kind, job, 0.0)).until(400)
+    day = Day(PlannedFault(kind, job, 0.0)).until(400)
     [fault] = day.score()[0].faults
 
     assert day.faults.is_over

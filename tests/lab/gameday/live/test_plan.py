@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.gameday.live.estate import PACE, Pace, chains
+from lab.gameday.live.estate import PACE, WritePace, chains
 from lab.gameday.live.plan import NOT_PLAYED, QUIET_KINDS, chains_for, kinds_of, plan
 from lab.gameday.truth import KINDS
 from tests.lab.gameday.live.days import BEGINS
@@ -34,7 +34,7 @@ def test_silent_faults_are_always_planned():
 
 def test_a_run_that_is_retried_a_minute_later_is_no_silent_fault():
     """Open a ticket for its failure before the retry."""
-    _, found = make_plan(20, pace=Pace(60))
+    _, found = make_plan(20, pace=WritePace(60))
 
     assert [each.kind for each in found if each.kind in QUIET_KINDS] == ["retired_job"] * 4
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 
 from lab.gameday.injected import Injected
-from lab.gameday.live.estate import PACE, Pace
-from lab.gameday.live.running import Running
+from lab.gameday.live.estate import PACE, WritePace
+from lab.gameday.live.running import RunningChains
 from lab.gameday.posting import instant
 from lineage.process.clock import SECOND_MICROS
 from tests.lab.gameday.live.days import (
@@ -37,10 +37,10 @@ def test_nothing_comes_before_its_time():
         assert json.loads(body)["eventTime"] <= "2026-11-18T11:07:10.001Z"
 
 
-@pytest.mark.parametrize("pace", [PACE, Pace(60)])
+@pytest.mark.parametrize("pace", [PACE, WritePace(60)])
 def test_each_dataset_is_written_in_each_period_well_within_its_limit(pace):
     """Check that a chain follows its source."""
-    running = Running(ESTATE, BEGINS, pace)
+    running = RunningChains(ESTATE, BEGINS, pace)
     running.until(at(50 * pace.period_seconds))
 
     for writes in running.writes:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lineage.graph.cache.merging import SLICE_BITS, Edges, merge
+from lineage.graph.cache.merging import SLICE_BITS, EdgeColumns, merge
 from lineage.graph.cache.snapshot import NOTHING, Snapshot
 
 # Changes in three slices: two adjacent ones, and both ends of the range.
@@ -14,10 +14,10 @@ _EDGES = st.sets(st.tuples(st.sampled_from(_KEYS), st.sampled_from(_KEYS), st.in
 Edge = tuple[int, int, int]  # upstream, downstream, job
 
 
-def _table_of(edges: set[Edge]) -> Edges:
+def _table_of(edges: set[Edge]) -> EdgeColumns:
     """Return edges as rows of a table."""
     rows = np.array(sorted(edges), np.int64).reshape(-1, 3)
-    return Edges(rows[:, 0], rows[:, 1], rows[:, 2])
+    return EdgeColumns(rows[:, 0], rows[:, 1], rows[:, 2])
 
 
 def _in_slices(edges: set[Edge], slices: list[int]) -> set[Edge]:

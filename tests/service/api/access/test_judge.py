@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.access.judge import Token, Version, covers, fault_of
+from service.api.access.judge import AccessFileVersion, Token, covers, fault_of
 from service.api.access.visibility import Visibility
 
 _TOKEN = Token("t", "f", ["read"], ["s3://shop"], 100)
-_VERSION = Version(10, "v", [_TOKEN])
+_VERSION = AccessFileVersion(10, "v", [_TOKEN])
 _ROW = {
     "at": 50,
     "version": "v",
@@ -45,7 +45,7 @@ def test_an_admin_of_some_namespaces_may_not_read_the_status():
     """Return a fault, as the status covers all namespaces."""
     token = msgspec.structs.replace(_TOKEN, roles=["admin"])
 
-    fault = fault_of(_ROW | {"action": "status"}, [Version(10, "v", [token])])
+    fault = fault_of(_ROW | {"action": "status"}, [AccessFileVersion(10, "v", [token])])
 
     assert fault == "namespace"
 

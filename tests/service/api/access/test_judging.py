@@ -63,8 +63,8 @@ def test_without_its_cursor_it_would_judge_twice(estate, monkeypatch):
 def test_a_gate_that_lets_anybody_in_is_found(estate, monkeypatch):
     """Run the mutant: allow everybody. Count each of these accesses as bad."""
 
-    def everybody(*_arguments: object, **_more: object) -> decision.Decision:
-        return decision.Decision("", "clerk", "", EVERYTHING)
+    def everybody(*_arguments: object, **_more: object) -> decision.AccessDecision:
+        return decision.AccessDecision("", "clerk", "", EVERYTHING)
 
     monkeypatch.setattr(gate, "decide", everybody)
     for who in (None, "nobody-0123456789"):

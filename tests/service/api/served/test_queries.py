@@ -16,7 +16,7 @@ from lineage.process.clock import to_micros
 from lineage.states import QUERY_LATENCY
 from service.api.app import create_app
 from service.api.served import flush, queries
-from service.api.served.counter_buffer import Batch, CounterBuffer
+from service.api.served.counter_buffer import CountBatch, CounterBuffer
 from service.api.served.flush import flush_counts
 from service.api.served.queries import Took
 from service.exporter.metrics import CatalogCollector
@@ -244,4 +244,4 @@ def _scrape(catalog: Engine) -> str:
 
 def test_an_empty_batch_is_nothing():
     """Open no transaction."""
-    assert not Batch()
+    assert not CountBatch()

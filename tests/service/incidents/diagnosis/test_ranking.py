@@ -1,9 +1,9 @@
 """Ranking of differences by their likelihood to be the cause."""
 
 from service.incidents.diagnosis.ranking import Diagnosis, diagnosis_of
-from service.queries.diff import Change, DatasetDiff, RunDiff
+from service.queries.diff import DatasetDiff, RunDiff, ValueChange
 from service.queries.run_snapshot import ComparedRun
-from service.queries.schema_changes import Field, SchemaChange
+from service.queries.schema_changes import SchemaChange, SchemaField
 
 
 def _run(number, error=None):
@@ -27,13 +27,13 @@ def _rank_texts(**found):  # noqa: ANN003
 def test_code_comes_before_settings_and_versions_of_inputs():
     """Rank a deployment before a setting, and that before a new snapshot, which each run has."""
     changes = [
-        Change("status", "COMPLETE", "FAIL"),
-        Change("nominal_start_at", "a", "b"),
-        Change("spark_conf spark.executor.memory", "4g", "1g"),
-        Change("engine_version", "4.2.0", "4.3.1"),
-        Change("code_version", "1f", "2a"),
+        ValueChange("status", "COMPLETE", "FAIL"),
+        ValueChange("nominal_start_at", "a", "b"),
+        ValueChange("spark_conf spark.executor.memory", "4g", "1g"),
+        ValueChange("engine_version", "4.2.0", "4.3.1"),
+        ValueChange("code_version", "1f", "2a"),
     ]
-    answer = _rank_texts(changes=changes, datasets=[_input(Change("version", "7", "8"))])
+    answer = _rank_texts(changes=changes, datasets=[_input(ValueChange("version", "7", "8"))])
 
     assert answer == [
         "code_version: 1f -> 2a",
@@ -45,9 +45,9 @@ def test_code_comes_before_settings_and_versions_of_inputs():
 
 def test_a_changed_schema_and_a_missing_input_come_before_settings():
     """Rank changes of inputs first."""
-    change = SchemaChange(added=[], removed=[Field("price", "double")], retyped=[])
+    change = SchemaChange(added=[], removed=[SchemaField("price", "double")], retyped=[])
     answer = _rank_texts(
-        changes=[Change("parameters day", "1", "2")],
+        changes=[ValueChange("parameters day", "1", "2")],
         datasets=[_input(schema=change), _input(only_in="first")],
     )
 
@@ -60,7 +60,7 @@ def test_a_changed_schema_and_a_missing_input_come_before_settings():
 
 def test_rows_matter_when_half_of_them_are_missing():
     """Ignore small changes, which occur each day."""
-    few, usual = Change("rows", "1000", "40"), Change("rows", "1000", "900")
+    few, usual = ValueChange("rows", "1000", "40"), ValueChange("rows", "1000", "900")
 
     assert _rank_texts(datasets=[_input(few)]) == ["rows of raw: 1000 -> 40"]
     assert _rank_texts(datasets=[_input(usual)]) == []
@@ -68,7 +68,7 @@ def test_rows_matter_when_half_of_them_are_missing():
 
 def test_rows_that_a_failed_run_did_not_report_are_not_missing():
     """Ignore unreported counts: most runs die before they count."""
-    unreported, none = Change("rows", "1000", None), Change("rows", "1000", "0")
+    unreported, none = ValueChange("rows", "1000", None), ValueChange("rows", "1000", "0")
 
     assert _rank_texts(datasets=[_input(unreported)]) == []
     assert _rank_texts(datasets=[_input(none)]) == ["rows of raw: 1000 -> 0"]

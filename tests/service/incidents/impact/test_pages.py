@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import text, update
 
-from alerts.notify.message import Links
+from alerts.notify.message import MessageLinks
 from lineage.catalog import tables
 from service.incidents.impact import pages
 from tests.alerts.detection.catalog_builder import DAY, micros
@@ -144,7 +144,7 @@ def test_an_access_counts_from_its_detection(pager):
 )
 def test_a_message_counts_if_it_has_the_list(channel, kind, link, counts):
     """Count all messages to Slack, and triggers to PagerDuty."""
-    answer = message(kind=kind, links=Links(full_list=link))
+    answer = message(kind=kind, links=MessageLinks(full_list=link))
 
     assert pages._has_list(channel, answer) is counts  # noqa: SLF001
 

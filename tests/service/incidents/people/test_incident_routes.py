@@ -4,7 +4,7 @@ import pytest
 
 from service.api.access import decision, gate
 from service.api.access.access_auditor import UNAUTHORIZED
-from service.api.access.decision import Decision
+from service.api.access.decision import AccessDecision
 from service.api.access.visibility import EVERYTHING
 
 
@@ -167,7 +167,7 @@ def test_a_user_of_an_open_api_is_called_anybody(answering):
 @pytest.mark.usefixtures("impatient")
 def test_a_gate_that_lets_anybody_act_is_found(answering, monkeypatch):
     """Run the mutant: allow everybody an action."""
-    nobody = Decision("", "clerk", "", EVERYTHING)
+    nobody = AccessDecision("", "clerk", "", EVERYTHING)
     monkeypatch.setattr(gate, "decide", lambda *_, **__: nobody)
     answering.act("resolve", {"note": "x"}, None)
 

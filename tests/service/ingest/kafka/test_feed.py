@@ -7,7 +7,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from lineage.process.environment import InvalidSettingError
 from service.ingest.kafka.feed import Feed
-from service.ingest.kafka.settings import Settings, client_settings
+from service.ingest.kafka.settings import KafkaSettings, client_settings
 from service.runtime.roles import commands
 from service.runtime.settings import Settings as Shared
 from tests.service.commandline import lineward
@@ -106,7 +106,7 @@ def test_a_client_that_cannot_go_on_ends_the_process():
 def test_a_file_adds_settings_but_not_ours(tmp_path: Path):
     """Accept TLS and SASL settings, and reject one that changes the commit."""
     file = tmp_path / "client.properties"
-    settings = Settings(bootstrap="b:9092", config_file=file)
+    settings = KafkaSettings(bootstrap="b:9092", config_file=file)
     file.write_text("# theirs\n\nsasl.password = a=b \n")
     given = client_settings(settings)
     file.write_text("\nenable.auto.commit=true\n")

@@ -16,7 +16,7 @@ from lineage.process.clock import system_clock
 from service.ingest.marquez.client import Marquez
 from service.ingest.marquez.deliver import EventSender
 from service.ingest.marquez.forward import Forwarder
-from service.ingest.marquez.known import Seen
+from service.ingest.marquez.known import KnownEvents
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.store import Store
 from tests.fakes.marquez import Event, FakeMarquez, minutes, run_event
@@ -68,7 +68,9 @@ def forward(
         client = Marquez(bounds(marquez, **changes))
         courier = EventSender(client, bounds(marquez, **changes))
         store = Store(engine)
-        forwarder = Forwarder(folder / "spool.db", store, courier, seen=Seen(), clock=system_clock)
+        forwarder = Forwarder(
+            folder / "spool.db", store, courier, seen=KnownEvents(), clock=system_clock
+        )
         stop = asyncio.Event()
         running = asyncio.create_task(forwarder.run(stop))
         try:

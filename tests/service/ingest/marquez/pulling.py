@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from service.ingest.backfill import Sender
+from service.ingest.backfill import BatchSender
 from service.ingest.event_files import RecordedEvent
 from service.ingest.marquez.client import Marquez
-from service.ingest.marquez.known import Seen
+from service.ingest.marquez.known import KnownEvents
 from service.ingest.marquez.pull import Puller
 from service.ingest.marquez.store import Store
 from service.runtime.settings import Settings
@@ -34,7 +34,7 @@ class Hands:
         return self.now.timestamp()
 
 
-class Taking(Sender):
+class Taking(BatchSender):
     """Stand-in for the collector: accepts everything, in the order of arrival."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Taking(Sender):
 def pull(
     marquez: FakeMarquez,
     engine: Engine,
-    sender: Sender,
+    sender: BatchSender,
     clock: Hands,
     work: Callable[[Puller], Awaitable[Any]],
 ) -> None:
@@ -59,7 +59,7 @@ def pull(
         client = Marquez(bounds(marquez))
         try:
             given = (client, sender, Store(engine))
-            puller = Puller(*given, seen=Seen(), clock=clock, monotonic=clock.monotonic)
+            puller = Puller(*given, seen=KnownEvents(), clock=clock, monotonic=clock.monotonic)
             await work(puller)
         finally:
             await client.close()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from service.ingest.marquez import client as client_module
-from service.ingest.marquez.client import Marquez, MarquezError, TooLargeError
+from service.ingest.marquez.client import AnswerTooLargeError, Marquez, MarquezError
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.windows import FAR_FUTURE, events_between
 from tests.fakes.marquez import FakeMarquez, run_event
@@ -66,7 +66,7 @@ def test_an_answer_without_an_end_is_cut(monkeypatch):
     """Bound the answer in bytes."""
     monkeypatch.setattr(client_module, "_MAX_ANSWER_BYTES", 100_000)
     head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
-    with _server(head, b" " * 60_000) as url, pytest.raises(TooLargeError):
+    with _server(head, b" " * 60_000) as url, pytest.raises(AnswerTooLargeError):
         _ask(MarquezSettings(url=url), _first_page)
 
 
@@ -85,7 +85,7 @@ def test_too_many_events_with_one_timestamp_are_an_error(marquez: FakeMarquez, m
     async def read(client):
         return [page async for page in events_between(client, 0, FAR_FUTURE)]
 
-    with pytest.raises(TooLargeError, match="events with one timestamp"):
+    with pytest.raises(AnswerTooLargeError, match="events with one timestamp"):
         _ask(bounds(marquez), read)
 
 

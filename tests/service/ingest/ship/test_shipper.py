@@ -10,7 +10,7 @@ from service.errors import RejectedInputError
 from service.ingest.collector_client import StoppedError
 from service.ingest.ship import positions
 from service.ingest.ship.positions import Positions
-from service.ingest.ship.shipper import Shipper, Unfinished
+from service.ingest.ship.shipper import FolderShipper, Unfinished
 from tests.service.ingest.ship.written import Memory, append, as_lines, event, events, shipper
 
 
@@ -135,7 +135,7 @@ def test_other_files_are_left_alone(folder: Path):
     assert memory.bodies == []
 
 
-class Hasty(Shipper):
+class Hasty(FolderShipper):
     """Run the mutant: store the position before the collector has answered."""
 
     _waiting = None
@@ -146,11 +146,13 @@ class Hasty(Shipper):
             super()._post(*waiting)
 
 
-@pytest.mark.parametrize(("kind", "lost"), [(Shipper, 0), (Hasty, 500)])
-def test_a_position_is_stored_only_after_the_answer(folder: Path, kind: type[Shipper], lost: int):
+@pytest.mark.parametrize(("kind", "lost"), [(FolderShipper, 0), (Hasty, 500)])
+def test_a_position_is_stored_only_after_the_answer(
+    folder: Path, kind: type[FolderShipper], lost: int
+):
     """Lose nothing by dying between two batches; with the place noted first, lose a batch."""
     append(folder / "events.jsonl", events(0, 1_400))
-    memory = Memory(dies_after=1 if kind is Shipper else 0)
+    memory = Memory(dies_after=1 if kind is FolderShipper else 0)
     with pytest.raises(StoppedError):
         shipper(folder, memory, kind).ship_all()
     after = Memory()

@@ -7,7 +7,7 @@ from pathlib import Path
 from service.ingest.collector_client import StoppedError
 from service.ingest.event_uploader import RejectedUpload
 from service.ingest.ship.positions import Positions
-from service.ingest.ship.shipper import Shipper
+from service.ingest.ship.shipper import FolderShipper
 
 
 def event(number: int, *, padding: int = 0) -> bytes:
@@ -63,6 +63,8 @@ class Memory:
         ]
 
 
-def shipper(folder: Path, memory: Memory, kind: type[Shipper] = Shipper) -> Shipper:
+def shipper(
+    folder: Path, memory: Memory, kind: type[FolderShipper] = FolderShipper
+) -> FolderShipper:
     """Return the shipper of a new process, which knows only the state's file."""
     return kind(folder, Positions(folder / ".state.json"), memory)  # type: ignore[arg-type]

@@ -31,7 +31,7 @@ from service.queries.run_shapes import RunDetail
 from service.queries.runs import run
 from service.runtime.settings import Settings
 from slis.lake.writer import LakeWriter
-from slis.settings import Settings as PipelineSettings
+from slis.settings import PipelineSettings
 from slis.stream.batch import Batches
 from slis.stream.prune import prune
 from tests.slis.stream.spools import Event, Lander, run_event, symlink

@@ -7,8 +7,8 @@ from lineage.catalog.reader import open_reader
 from service.api.app import create_app
 from service.errors import UnknownRunError
 from service.queries import diff as module
-from service.queries.diff import Change, diff, runs_of_job
-from service.queries.schema_changes import Field, Retyped, SchemaChange
+from service.queries.diff import ValueChange, diff, runs_of_job
+from service.queries.schema_changes import Retyped, SchemaChange, SchemaField
 from service.runtime.settings import Settings
 from tests.service.commandline import answer, lineward
 from tests.slis.stream.spools import run_event
@@ -61,18 +61,18 @@ def test_two_runs_differ_in_code_settings_inputs_versions_and_schemas(lander, ca
 
     assert (found.first.status, found.second.status, found.same) == ("COMPLETE", "FAIL", False)
     assert found.changes == [
-        Change("status", "COMPLETE", "FAIL"),
-        Change("code_version", "v1", "v2"),
-        Change("parameters run_date", "d2", "d3"),
+        ValueChange("status", "COMPLETE", "FAIL"),
+        ValueChange("code_version", "v1", "v2"),
+        ValueChange("parameters run_date", "d2", "d3"),
     ]
     core, raw, ref = found.datasets
     assert (core.direction, core.only_in) == ("write", None)
     assert core.schema == SchemaChange(
-        added=[Field("email", "string")],
-        removed=[Field("at", "date")],
+        added=[SchemaField("email", "string")],
+        removed=[SchemaField("at", "date")],
         retyped=[Retyped("id", "int", "bigint")],
     )
-    assert (raw.direction, raw.changes) == ("read", [Change("version", "1", "2")])
+    assert (raw.direction, raw.changes) == ("read", [ValueChange("version", "1", "2")])
     assert (ref.dataset, ref.only_in, ref.schema) == ("ref", "second", None)
 
 

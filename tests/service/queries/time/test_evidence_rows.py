@@ -9,7 +9,7 @@ from lineage.catalog.reader import open_reader
 from lineage.process.clock import to_micros
 from service.queries.dataset_history import dataset_history
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.diff import Change, diff
+from service.queries.diff import ValueChange, diff
 from service.queries.lineage_at import past_lineage
 from service.queries.runs import run
 from tests.slis.stream.spools import run_event
@@ -70,7 +70,10 @@ def test_a_comparison_shows_row_counts(reader):
     """Show them as values of the output."""
     (core,) = diff(reader, "r0", "r1").datasets
 
-    assert core.changes == [Change("rows", "3", str(_COUNTED)), Change("bytes", "1", "70")]
+    assert core.changes == [
+        ValueChange("rows", "3", str(_COUNTED)),
+        ValueChange("bytes", "1", "70"),
+    ]
 
 
 def test_the_graph_of_the_past_shows_row_counts(reader, at):

@@ -6,9 +6,9 @@ from lineage.catalog.reader import open_reader
 from service.queries.dataset_history import dataset_history
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.schema_changes import (
-    Field,
     Retyped,
     SchemaChange,
+    SchemaField,
     describe_changes,
     schema_change,
 )
@@ -58,7 +58,9 @@ def test_each_schema_has_its_changes_and_code_versions(lander, catalog, at):
     assert [schema.change for schema in found.schemas] == [
         None,
         SchemaChange(added=[], removed=[], retyped=[Retyped("id", "int", "bigint")]),
-        SchemaChange(added=[Field("email", "string")], removed=[Field("at", "date")], retyped=[]),
+        SchemaChange(
+            added=[SchemaField("email", "string")], removed=[SchemaField("at", "date")], retyped=[]
+        ),
     ]
     assert [schema.code_versions for schema in found.schemas] == [["v1"], ["v1", "v2"], ["v3"]]
     assert [stamp.value for stamp in found.versions] == ["r4", "r3", "r2", "r1"]
@@ -93,6 +95,9 @@ def test_the_command_shows_the_history(lander, catalog, at):
 
 def test_columns_in_another_order_are_another_schema():
     """Describe the change, which no field has."""
-    ab, ba = [Field("a", "int"), Field("b", "int")], [Field("b", "int"), Field("a", "int")]
+    ab, ba = (
+        [SchemaField("a", "int"), SchemaField("b", "int")],
+        [SchemaField("b", "int"), SchemaField("a", "int")],
+    )
 
     assert describe_changes(schema_change(ab, ba)) == ["the order of its fields"]
