@@ -7,7 +7,6 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from collector import batch, limits, metrics
 from collector.admission import Admission, SenderHeaders, shown
-from collector.closing import Closing
 from collector.deadlines import Deadlines
 from collector.errors import (
     EndingError,
@@ -21,7 +20,7 @@ from collector.errors import (
 from collector.in_flight import InFlight, Reservation
 from collector.landing import SpoolLanding
 from collector.parser import EventParser
-from collector.rsgi import Http, Scope
+from collector.rsgi import Closing, Http, Scope
 from collector.settings import Limits
 from collector.writes import Rejected
 from lineage import origins

@@ -16,7 +16,7 @@ import msgspec
 from collector import json_text
 from collector.errors import InvalidEventError
 from collector.settings import Limits
-from lineage.process import zoned_times
+from lineage.process import clock
 from lineage.process.clock import EVENT_TIMES, is_event_time
 
 EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
@@ -167,7 +167,7 @@ def _named(event: _Base) -> Iterable[tuple[str, _Dataset | _Job]]:
 
 def _with_normal_time(value: object) -> object:
     if isinstance(value, dict) and isinstance(time := value.get("eventTime"), str):
-        return {**value, "eventTime": zoned_times.normalize(time)}
+        return {**value, "eventTime": clock.normalize_java_time(time)}
     return value
 
 

@@ -1,4 +1,7 @@
-"""Judges a body as JSON, before and beside what it says: nesting, numbers, repeated keys."""
+"""Judges a body as JSON, before and beside what it says: nesting, numbers, repeated keys.
+
+An error names the JSON path of the byte at which reading ended.
+"""
 
 import json
 import re
@@ -6,7 +9,6 @@ import re
 import msgspec
 
 from collector.errors import InvalidEventError, TooManyError
-from collector.locate import path_at
 
 _decoder = msgspec.json.Decoder()
 _encoder = msgspec.json.Encoder()
@@ -16,6 +18,8 @@ _OFFSET = re.compile(r"\(byte (\d+)\)")
 STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _NUMBER = re.compile(STRING.pattern + rb"|-?[0-9][0-9.eE+-]*", re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"?|[{}\[\],:]')
 
 
 def check_depth(body: bytes, max_depth: int) -> None:
@@ -115,3 +119,39 @@ def count_repeated_keys(body: bytes) -> int:
 
     json.loads(body, object_pairs_hook=count, parse_int=str, parse_float=str)
     return repeats
+
+
+def path_at(body: bytes, offset: int) -> str:
+    """JSON path of the value that holds byte `offset`.
+
+    Works on malformed text too: what comes after the offset is not looked at.
+
+    Args:
+        body: the text.
+        offset: 0-based; past the end means the end.
+    """
+    frames: list[str | int] = []
+    text = ""
+    for token in _TOKEN.finditer(body):
+        if token.start() >= offset:
+            break
+        text = _step(frames, token[0], text)
+    return "$" + "".join(f"[{frame}]" if isinstance(frame, int) else frame for frame in frames)
+
+
+def _step(frames: list[str | int], token: bytes, text: str) -> str:
+    """Follow one token; returns the last string seen, which a colon makes a key."""
+    if token == b"{":
+        frames.append("")
+    elif token == b"[":
+        frames.append(0)
+    elif token in b"}]" and frames:
+        frames.pop()
+    elif token == b":" and frames:
+        frames[-1] = f".{text}"
+    elif token == b"," and frames:
+        last = frames[-1]
+        frames[-1] = last + 1 if isinstance(last, int) else ""
+    elif token[:1] == b'"':
+        return token.strip(b'"').decode(errors="replace")[:80]
+    return text

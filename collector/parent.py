@@ -1,4 +1,4 @@
-"""Process that owns the listening socket and does nothing else.
+"""Process that owns the listening socket, starts a worker, and ends one that no longer answers.
 
 A worker may be killed at any moment: a client that connects before the next one serves waits in
 backlog without an error. Spark's listener never repeats a refused connection.
@@ -14,7 +14,15 @@ from types import FrameType
 
 import structlog
 
-from collector.worker_watch import WorkerWatch
+from lineage.process.health import HEALTH
+from lineage.process.sockets import Livez
+
+_BEAT_SECONDS = 1.0
+_BEATS_A_CHECK = 5
+# 30 s: a starved machine answered after 16 s at a load of 60.
+_MISSES = 6
+# 150 s: a worker that starts imports for that long where it gets a hundredth of a core.
+_START_MISSES = 30
 
 WORKER = ("-m", "collector.worker")
 DAMAGED_SPOOL_EXIT = 76
@@ -26,6 +34,48 @@ _LONGEST_PAUSE_SECONDS = 1.0
 # glibc would keep freed bodies of megabytes for later ones, in an arena for each thread.
 _ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_ARENA_MAX": "2"}
 _log = structlog.get_logger()
+
+
+class WorkerWatch:
+    """Watch of one worker; counts checks, since its parent may have been stopped too."""
+
+    def __init__(self, worker: "subprocess.Popen[bytes]", address: tuple[str, int]) -> None:
+        self._worker = worker
+        self._livez = Livez(*address)
+        self._beats = 0
+        self._misses = 0
+        self._allowed = _START_MISSES
+
+    def wait(self) -> int:
+        """Return the worker's exit status once it has ended."""
+        try:
+            while True:
+                try:
+                    return self._worker.wait(_BEAT_SECONDS)
+                except subprocess.TimeoutExpired:
+                    self._beat()
+        finally:
+            self._livez.close()
+
+    def _beat(self) -> None:
+        HEALTH.beat()
+        if self._beats % _BEATS_A_CHECK == 0:
+            if self._beats:
+                self._check(answered=self._livez.has_answered())
+            self._livez.ask()
+        self._beats += 1
+
+    def _check(self, *, answered: bool) -> None:
+        if answered:
+            HEALTH.succeed("worker")
+            self._misses, self._allowed = 0, _MISSES
+            return
+        self._misses += 1
+        if self._misses >= self._allowed:
+            error = f"did not answer for {self._misses * _BEATS_A_CHECK} s and was killed"
+            HEALTH.fail("worker", error)
+            _log.error("collector_worker_hangs", pid=self._worker.pid, error=error)
+            self._worker.kill()
 
 
 class WorkerParent:

@@ -7,10 +7,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from lineage.catalog.address import add_password
 from lineage.event_log.settings import SPOOL, read_log
 from lineage.process import environment
 from lineage.process.http_hosts import OwnHosts, is_loopback
+from lineage.process.setting_files import add_password
 
 _TOKEN = re.compile(rb"[!-~]+")
 _Port = Annotated[int, Meta(ge=0, le=65_535)]

@@ -13,7 +13,7 @@ import structlog
 import uvloop
 from granian.constants import Interfaces
 
-from collector import checkpoint, metrics, prune
+from collector import metrics, prune, spool_file
 from collector.admission import Admission
 from collector.app import App
 from collector.deadlines import Deadlines
@@ -78,7 +78,7 @@ def _attach(spool: Spool, landing: SpoolLanding, settings: CollectorSettings) ->
     landing.attach(spool)
     metrics.SPOOL.spool = spool
     prune.start(spool, settings)
-    checkpoint.start(settings.place.data_dir / "spool.db")
+    spool_file.start_checkpoints(settings.place.data_dir / "spool.db")
     _log.info("collector_ready", pid=os.getpid())
 
 

@@ -17,8 +17,7 @@ from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
 
 from alerts.notify import settings as notify_settings
 from alerts.notify.settings import DeliverySettings, RoutingSettings, read_delivery
-from lineage.catalog.access_versions import StoredAccess
-from lineage.catalog.policy_notes import PolicyNotes
+from lineage.catalog.policy_notes import PolicyNotes, StoredAccess
 from lineage.catalog.reader import keep_connections
 from lineage.catalog.trouble import CatalogError
 from lineage.graph.cache.graph_cache import LineageCache

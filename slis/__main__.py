@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import structlog
 from pyspark.sql import SparkSession
 
-from lineage.catalog.awaiting import await_catalog
 from lineage.catalog.revision import require_usable
 from lineage.event_log.settings import KafkaLog, read_log, read_log_settings
 from lineage.process.clock import system_clock
@@ -26,8 +25,7 @@ from lineage.process.disk import disk_problem
 from lineage.process.environment import InvalidSettingError
 from lineage.process.health import HEALTH
 from lineage.process.health_port import serve_health
-from lineage.process.parent import end_with_parent
-from lineage.process.role import begin_role, stop_on_signals
+from lineage.process.role import await_catalog, begin_role, end_with_parent, stop_on_signals
 from slis import settings
 from slis.settings import PipelineSettings, SharedPaths
 from slis.spark.scratch import sweep
@@ -93,8 +91,8 @@ def _run(
     log_settings: KafkaLog | None,
 ) -> int:
     # These take two seconds to import, in which Spark's JVM starts.
-    from lineage.catalog.access_versions import StoredAccess  # noqa: PLC0415
     from lineage.catalog.engine import migrate, open_catalog  # noqa: PLC0415
+    from lineage.catalog.policy_notes import StoredAccess  # noqa: PLC0415
     from lineage.catalog.trouble import CatalogError  # noqa: PLC0415
     from lineage.policy.file import PolicyFile  # noqa: PLC0415
     from lineage.policy.reading import PolicyError  # noqa: PLC0415

@@ -6,11 +6,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from lineage.catalog.address import add_password
 from lineage.catalog.engine import catalog_url
 from lineage.lake.settings import LakeSettings, read_settings
 from lineage.lake.storage import Lake, open_lake
 from lineage.process import environment
+from lineage.process.setting_files import add_password
 
 _Seconds = Annotated[float, Meta(gt=0)]
 _Days = Annotated[int, Meta(ge=1, le=3_650)]

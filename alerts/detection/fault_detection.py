@@ -28,9 +28,8 @@ from alerts.root_cause.impact_walks import ImpactWalks
 from alerts.root_cause.kinds import UNDER_WAY
 from alerts.root_cause.retries import select_failures
 from alerts.root_cause.roots import find_faults
-from lineage.policy.declared import declared_edges
 from lineage.policy.model import Policy
-from lineage.policy.resolution import owner_of_job
+from lineage.policy.resolution import declared_edges, owner_of_job
 
 _Name = tuple[str, str]  # namespace and name
 

@@ -1,9 +1,12 @@
-"""Describes the part of Kafka's client that a shipper uses, and how the client fails."""
+"""Kafka's client as a shipper uses it: how the client fails, and the keys of records."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import msgspec
 from confluent_kafka import KafkaError
+
+from lineage.event_log.records import Record
 
 
 class Producer(Protocol):
@@ -37,3 +40,34 @@ def is_fatal(error: KafkaError) -> bool:
     """Return whether the client takes no record any more."""
     # The first report has its own code; each later call fails by the client's own.
     return error.fatal() or error.code() == KafkaError._FATAL  # noqa: SLF001 - the client's name
+
+
+class _Run(msgspec.Struct):
+    runId: str = ""  # noqa: N815 - OpenLineage's name
+
+
+class _Job(msgspec.Struct):
+    namespace: str = ""
+    name: str = ""
+
+
+class _Event(msgspec.Struct):
+    run: _Run | None = None
+    job: _Job | None = None
+
+
+_EVENT = msgspec.json.Decoder(_Event)
+
+
+def key_of(record: Record) -> bytes:
+    """Return the key by which Kafka chooses a partition: the events of a run stay together."""
+    if not record.is_event:
+        return record.collector.encode()
+    try:
+        event = _EVENT.decode(record.body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return record.collector.encode()
+    if event.run is not None and event.run.runId:
+        return event.run.runId.encode()
+    job = event.job or _Job()
+    return f"{job.namespace}:{job.name}".encode()

@@ -13,7 +13,6 @@ import structlog
 from confluent_kafka import KafkaError, KafkaException
 from msgspec.structs import replace
 
-from collector.shipper.keys import key_of
 from collector.shipper.position import (
     ShippedPosition,
     read_position,
@@ -21,7 +20,13 @@ from collector.shipper.position import (
     write_durably,
     write_position,
 )
-from collector.shipper.producing import NotShippedError, Producer, ProducerFailedError, is_fatal
+from collector.shipper.producing import (
+    NotShippedError,
+    Producer,
+    ProducerFailedError,
+    is_fatal,
+    key_of,
+)
 from collector.shipper.window import (
     Backlog,
     SendWindow,

@@ -1,9 +1,8 @@
 """Rows of the executive dashboard on what is missing: lineage, owners, tags."""
 
 from dashboards.grafana import links
-from dashboards.grafana.objectives import Objectives
 from dashboards.grafana.queries import TIER, WITHOUT_LINEAGE, once
-from dashboards.grafana.spec import GREEN, RED, YELLOW, Panel, Query, least, most
+from dashboards.grafana.spec import GREEN, RED, YELLOW, Objectives, Panel, Query, least, most
 
 
 def provenance(asked: Objectives) -> tuple[Panel, ...]:

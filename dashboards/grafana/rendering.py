@@ -1,6 +1,7 @@
 """Dashboards of a policy as JSON: the same policy and address give the same bytes."""
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
@@ -8,17 +9,32 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from dashboards.grafana.building import build
 from dashboards.grafana.debug import debug
 from dashboards.grafana.executive import executive
-from dashboards.grafana.layout import below, place
-from dashboards.grafana.objectives import objectives
 from dashboards.grafana.on_call import on_call
 from dashboards.grafana.sdk import dashboard as sdk
 from dashboards.grafana.sdk import models
-from dashboards.grafana.spec import Board
+from dashboards.grafana.spec import Board, Panel, objectives
 from dashboards.grafana.surroundings import annotations, onward, variables
 from lineage.policy.model import Policy
 
+WIDTH = 24
+
 DEFAULT_URL: Final = "http://127.0.0.1:8701"
 _TAG: Final = "lineward"
+
+
+def place(panels: Iterable[Panel], top: int) -> Iterator[tuple[Panel, int, int]]:
+    """Yield each panel with its x and y; a line is as high as its highest panel."""
+    left, height = 0, 0
+    for panel in panels:
+        if left + panel.width > WIDTH:
+            left, top, height = 0, top + height, 0
+        yield panel, left, top
+        left, height = left + panel.width, max(height, panel.height)
+
+
+def below(panels: Iterable[Panel], top: int) -> int:
+    """Return the first free line."""
+    return max((y + panel.height for panel, _, y in place(panels, top)), default=top)
 
 
 def boards(policy: Policy) -> tuple[Board, ...]:

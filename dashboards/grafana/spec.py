@@ -1,9 +1,13 @@
-"""Content of a dashboard as plain values: rows of panels, with their texts and queries."""
+"""Content of a dashboard as plain values: rows of panels, with texts, queries and thresholds."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Final, Literal
 
 import msgspec
+
+from lineage.policy.model import Policy
+from lineage.states import SLI_BY_NAME
 
 Kind = Literal["stat", "trend", "bars", "table", "heat", "graph"]
 Step = tuple[float | None, str]  # from this value on this colour; the first from nothing on
@@ -16,6 +20,9 @@ PLAIN: Final = "blue"  # neither good nor bad
 
 
 BUDGET_STEPS: Final[tuple[Step, ...]] = ((None, RED), (0.0, ORANGE), (0.25, GREEN))
+
+Objectives = Callable[[str, str], Decimal]  # by the SLI's name and tier
+_ALL: Final = Decimal(1)
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -126,3 +133,13 @@ def least(objective: Decimal) -> tuple[Step, ...]:
 def most(objective: float) -> tuple[Step, ...]:
     """Good below it, and bad from it on."""
     return ((None, GREEN), (objective, RED))
+
+
+def objectives(policy: Policy) -> Objectives:
+    """Return the objective of an SLI and tier, or 1 without one, so that any loss is shown."""
+
+    def _of(sli: str, tier: str) -> Decimal:
+        found = policy.objective(SLI_BY_NAME[sli], tier)
+        return _ALL if found is None else found
+
+    return _of

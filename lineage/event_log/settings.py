@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from lineage.event_log.client_file import read_client_file
 from lineage.process import environment
 from lineage.process.environment import InvalidSettingError
+from lineage.process.setting_files import read_client_file
 
 SPOOL = "spool"
 _URL = re.compile(r"kafka://([^/\s]+)/([A-Za-z0-9._-]{1,249})")

@@ -1,4 +1,4 @@
-"""Folds the spellings of a dataset's name into one.
+"""Names of datasets, whose spellings are folded into one, of their folders, and of jobs.
 
 The rules themselves are data, in `lineage.names.rules`.
 
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
+from typing import Final
 
 import msgspec
 
@@ -29,6 +30,16 @@ _URI = re.compile(r"(?P<namespace>(?P<scheme>[a-z0-9+.-]+)://[^/]+)/+(?P<name>[\
 _LOCAL = re.compile(r"(?P<namespace>file|dbfs)?:?/+(?P<name>[\s\S]*)")
 _SCHEMES_WITH_ROOTED_NAMES = ("hdfs", "viewfs", "file")
 FOLD = "fold"  # in place of a rule: a fold of the policy took the name
+
+_CACHED_FILES: Final = 65_536
+_FILE_IN_FOLDER: Final = re.compile(
+    r"(?P<folder>[^\x00]*[^/\x00])/+[^/\x00]+"
+    r"\.(?:csv|tsv|txt|json|jsonl|ndjson|xml|parquet|orc|avro)"
+    r"(?:\.(?:gz|gzip|bz2|zst|zstd|snappy|lz4|deflate|xz|zip))?",
+    re.ASCII | re.IGNORECASE,
+)
+
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+")
 
 
 class Folded(msgspec.Struct, frozen=True):
@@ -135,3 +146,24 @@ def _compile(group: RuleGroup) -> Iterator[tuple[str, re.Pattern[str], str]]:
         # Java's $1 is Python's \g<1>.
         replacement = re.sub(r"\$([0-9])", r"\\g<\1>", rule.replacement)
         yield rule.id, re.compile(rule.pattern, re.ASCII), replacement
+
+
+@lru_cache(maxsize=_CACHED_FILES)
+def folder_of(namespace: str, name: str) -> tuple[str, str] | None:
+    """Return the dataset that the folder of this file would be; None for another name."""
+    found = _FILE_IN_FOLDER.fullmatch(name)
+    if found is None:
+        return None
+    folder = fold(namespace, found["folder"])
+    return folder.namespace, folder.name
+
+
+def is_named_after(file: str, folder: str) -> bool:
+    """Return whether a file has the name of its folder, as `orders/orders.csv`."""
+    last = folder.rstrip("/").rpartition("/")[2]
+    return bool(last) and file.rpartition("/")[2].partition(".")[0] == last
+
+
+def job_of(application: str) -> str:
+    """Return the job of an application by its name: `Daily Orders` is `daily_orders`."""
+    return "_".join(word.lower() for word in _WORDS.findall(application))

@@ -14,13 +14,12 @@ from msgspec import Meta
 
 from lineage.policy.access import Access, Person
 from lineage.policy.actions import ActionRule
-from lineage.policy.durations import seconds_of
 from lineage.policy.folds import Fold
 from lineage.policy.objectives import Objectives, Requirements, TierObjectives
 from lineage.policy.patterns import PatternParts, dataset_of
 from lineage.policy.public_holidays import dates_of
 from lineage.policy.recurring import Recurring
-from lineage.policy.values import Days, Instant, Minutes, Text, Weekday
+from lineage.policy.values import Days, Instant, Minutes, Text, Weekday, seconds_of
 from lineage.process.clock import TELLABLE, is_tellable
 from lineage.states import Sli, Tier
 

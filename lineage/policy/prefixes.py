@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from lineage.policy.holiday_fits import Fit
+from lineage.policy.public_holidays import Fit
 
 _LEAST_GROUP: Final = 3  # fewer are named one by one
 # A star or a brace in a name would make a pattern of it.

@@ -10,13 +10,14 @@ from typing import TypeVar
 
 import msgspec
 
-from lineage.names.names import join_parts
+from lineage.names.keys import key
+from lineage.names.names import fold, join_parts
 from lineage.names.rules import SEPARATOR
-from lineage.policy.durations import seconds_of
 from lineage.policy.folding import folding
 from lineage.policy.folds import Name
 from lineage.policy.model import DatasetRule, JobRule, Match, Policy, Suppression
 from lineage.policy.patterns import dataset_of, matcher
+from lineage.policy.values import seconds_of
 from lineage.states import TIERS, Tier
 
 R = TypeVar("R", DatasetRule, JobRule, Suppression)
@@ -173,3 +174,13 @@ def _ordered(rules: tuple[R, ...]) -> _Ready[R]:
     pairs = [(matcher(rule.match), rule) for rule in reversed(rules)]
     pairs.sort(key=lambda pair: -pair[0].specificity)
     return tuple((test.is_parted, test.prefix, test.regex.fullmatch, rule) for test, rule in pairs)
+
+
+def declared_edges(policy: Policy) -> set[tuple[int, int]]:
+    """(upstream, downstream) keys of the edges that the policy expects."""
+    return {(_key(*upper), _key(*lower)) for upper, lower in policy.expected_edges()}
+
+
+def _key(namespace: str, name: str) -> int:
+    folded = fold(namespace, name)
+    return key(folded.namespace, folded.name)

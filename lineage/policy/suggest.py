@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog import tables
 from lineage.names.names import join_parts, split_joined
-from lineage.policy.holiday_fits import Fit, fit
 from lineage.policy.prefixes import DatasetGroup, SeenDataset, group_by_prefix
+from lineage.policy.public_holidays import Fit, fit
 from lineage.process.clock import DAY_MICROS
 
 _LONGEST_COMMENT = 200

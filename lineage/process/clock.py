@@ -1,5 +1,6 @@
-"""Clock that every role reads, so that tests and game days run on simulated time."""
+"""Clock that each role reads, so that tests and game days run on simulated time; forms of times."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -20,6 +21,13 @@ _EVENTS_END = datetime(2200, 1, 1, tzinfo=UTC)
 # A day within what `datetime` can hold: any time zone, and a day more or less, still has a date.
 _EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC)
+
+# A zone's name alone would name two instants in the hour that clocks repeat.
+_JAVA = re.compile(
+    r"(?P<minute>\d{4}-\d\d-\d\dT\d\d:\d\d)(?P<seconds>:\d\d(\.\d+)?)?"
+    r"((?P<offset>Z|[+-]\d\d:?\d\d)(\[[\w+/-]+\])?)?",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def system_clock() -> datetime:
@@ -83,3 +91,11 @@ def is_tellable(instant: datetime) -> bool:
 def instant_text(micros: int) -> str:
     """Format a timestamp as in every sentence: `2026-11-21 09:00:00 UTC`."""
     return f"{from_micros(micros):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def normalize_java_time(text: str) -> str:
+    """Return the time with seconds and without the name of its zone, or other text unchanged."""
+    found = _JAVA.fullmatch(text)
+    if found is None:
+        return text
+    return f"{found['minute']}{found['seconds'] or ':00'}{found['offset'] or ''}"

@@ -3,8 +3,7 @@
 import re
 
 from lineage.redaction.drivers import CONNECTION, clear_connection
-from lineage.redaction.encoding import decode_percent
-from lineage.redaction.patterns import KEY, NOT_YET, QUERY_KEY, QUOTED, REDACTED
+from lineage.redaction.patterns import KEY, NOT_YET, QUERY_KEY, QUOTED, REDACTED, decode_percent
 
 CREDENTIALS = "credentials"  # in place of a rule: a name held a secret
 _SECRET_QUERY = re.compile(rf"(?i)[?&#;](?:[^=?&#;]{{0,80}}?(?:{KEY})|{QUERY_KEY})=")

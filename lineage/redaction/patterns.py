@@ -1,6 +1,10 @@
-"""Patterns of secrets in texts and names: the words of keys, and expressions around them."""
+"""Patterns of secrets in texts and names: the words of keys, and expressions around them.
+
+Percent-encoding hides a secret from them: `decode` removes it.
+"""
 
 import re
+from urllib.parse import unquote
 
 REDACTED = "[redacted]"
 
@@ -83,6 +87,9 @@ _WORDS = (
 # In SQL a word without quotes is a column: `password = u.password`. An option in a URL is none.
 _OPTIONS = ((rf"(?i)([?&;:,/][\w.-]{{0,40}}(?:{KEY})=){NOT_YET}{_WORD}", r"\1"),)
 
+_ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")
+_MOST_DECODINGS = 3
+
 
 def _compiled(*patterns: tuple[str, str]) -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(pattern), kept + REDACTED) for pattern, kept in patterns)
@@ -111,3 +118,12 @@ SIGNS = (
     *("whsec_", "hvs.", "shpat_", "glsa_", "dckr_pat_", "lin_api_", "atatt3", "_test_"),
     *("dapi", "sk-", "_live_", "aiza", "ya29.", "npm_", "pypi-", "hf_", "dop_v1_", "sg.", "eyj"),
 )
+
+
+def decode_percent(text: str) -> str:
+    """Return the text without percent-encoding, which may be there several times."""
+    for _ in range(_MOST_DECODINGS):
+        if not _ENCODED.search(text):
+            break
+        text = unquote(text).replace("\0", "")
+    return text

@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from lineage.redaction.encoding import decode_percent
-from lineage.redaction.patterns import MESSAGES, REDACTED, SIGNS, SQL
+from lineage.redaction.patterns import MESSAGES, REDACTED, SIGNS, SQL, decode_percent
 
 MESSAGE_CHARACTERS = 2_000
 # Of a message, before redaction: a secret that ends behind the 2,000th character is found too.

@@ -11,9 +11,8 @@ from alerts.operator_actions.audit import record as add
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.leases import require_lead
 from lineage.errors import RequestError
-from runbooks.actions.action import Action, ActionPlan, Done
+from runbooks.actions.action import Action, ActionContext, ActionPlan, Done
 from runbooks.actions.errors import ForbiddenActionError, InvalidActionError
-from runbooks.actions.means import ActionContext
 from runbooks.actions.registry import ACTIONS
 
 DRY_RUN, DONE, IN_PART = "dry run", "done", "done in part"

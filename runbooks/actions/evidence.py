@@ -7,9 +7,9 @@ import msgspec
 from sqlalchemy import Connection, Row, bindparam, select, text
 
 from lineage.catalog.tables import run
+from runbooks.actions.action import ActionContext, SqlTables
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.lake_events import events_of_run, json_at
-from runbooks.actions.means import ActionContext, SqlTables
 
 EVENT_LOG: Final = "event_log"
 SQL: Final = "sql"

@@ -15,8 +15,8 @@ from lineage.catalog.tables import run
 from lineage.lake.manifest import FIRST_DAY, LAST_DAY, Folder, list_folders, query
 from lineage.lake.reading import CHANGED, LakeChangedError, is_absent, read_again, read_events
 from lineage.process.clock import from_micros
+from runbooks.actions.action import ActionContext
 from runbooks.actions.errors import FailedActionError
-from runbooks.actions.means import ActionContext
 
 _COLUMNS = ["seq", "origin", "body"]
 _DAY = timedelta(days=1)

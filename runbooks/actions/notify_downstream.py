@@ -18,9 +18,8 @@ from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import dataset, incident, incident_member
 from lineage.names.keys import key
 from lineage.states import TIERS
-from runbooks.actions.action import ActionPlan, Done
+from runbooks.actions.action import ActionContext, ActionPlan, Affected, Done, Downstream
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
-from runbooks.actions.means import ActionContext, Affected, Downstream
 
 _MOST_ROOTS = 20
 _NOBODY = "nobody"

@@ -19,10 +19,8 @@ from lineage.names.names import join_parts
 from lineage.names.rules import SEPARATOR
 from lineage.policy.patterns import matcher
 from lineage.process.clock import DAY_MICROS, SECOND_MICROS, instant_text, to_micros
-from runbooks.actions.action import ActionPlan, Done
+from runbooks.actions.action import ActionContext, ActionPlan, Done, Instant, in_utc
 from runbooks.actions.errors import InvalidActionError
-from runbooks.actions.instants import Instant, in_utc
-from runbooks.actions.means import ActionContext
 
 _Text = Annotated[str, Meta(min_length=1, max_length=500)]
 

@@ -16,10 +16,9 @@ from openlineage.client.serde import Serde
 
 from lineage import origins
 from lineage.process.clock import from_micros
-from runbooks.actions.action import ActionPlan, Done
+from runbooks.actions.action import ActionContext, ActionPlan, Done
 from runbooks.actions.errors import FailedActionError, RejectedActionError
 from runbooks.actions.evidence import EVENT_LOG, SQL, Inferred, Name, infer
-from runbooks.actions.means import ActionContext
 
 FACET: Final = "lineward_inferred"
 PRODUCER: Final = "https://github.com/lineward"

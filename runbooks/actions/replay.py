@@ -9,9 +9,8 @@ from msgspec import Meta
 
 from lineage import origins
 from lineage.process.clock import from_micros
-from runbooks.actions.action import ActionPlan, Done
+from runbooks.actions.action import ActionContext, ActionPlan, Done, Instant, in_utc
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
-from runbooks.actions.instants import Instant, in_utc
 from runbooks.actions.lake_events import (
     LakeEvent,
     Span,
@@ -19,7 +18,6 @@ from runbooks.actions.lake_events import (
     events_of_run,
     events_of_span,
 )
-from runbooks.actions.means import ActionContext
 
 MOST_EVENTS: Final = 1_000_000  # of one replay: about 5 GiB to the spool
 _BATCH = 500

@@ -7,9 +7,8 @@ from msgspec import Meta
 
 from alerts.notify.outbox import count_failed, failed_channels, requeue
 from lineage.catalog.engine import write_transaction
-from runbooks.actions.action import ActionPlan, Done
+from runbooks.actions.action import ActionContext, ActionPlan, Done
 from runbooks.actions.errors import RejectedActionError
-from runbooks.actions.means import ActionContext
 
 
 class RequeueNotifications(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

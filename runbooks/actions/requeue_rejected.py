@@ -9,9 +9,8 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from runbooks.actions.action import ActionPlan, Done
+from runbooks.actions.action import ActionContext, ActionPlan, Done
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
-from runbooks.actions.means import ActionContext
 
 _MOST_SHOWN: Final = 5
 _HEAD_ONLY: Final = "too_large"

@@ -12,10 +12,9 @@ from lineage.catalog.rows import convert_rows
 from lineage.catalog.tables import event_requeue, event_set_aside
 from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import from_micros, instant_text
-from runbooks.actions.action import ActionPlan, Done
+from runbooks.actions.action import ActionContext, ActionPlan, Done
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.lake_events import body_of
-from runbooks.actions.means import ActionContext
 
 _MOST_SHOWN: Final = 5
 

@@ -8,10 +8,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from runbooks.actions.action import ActionPlan, Done
+from runbooks.actions.action import ActionContext, ActionPlan, Done
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.kubernetes import Kubernetes
-from runbooks.actions.means import ActionContext
 from runbooks.actions.workloads import COMPONENT, Workload, find_workloads, restart
 
 _COSTS = {

@@ -11,10 +11,9 @@ import msgspec
 from msgspec import Meta
 
 from lineage.process.clock import from_micros
-from runbooks.actions.action import ActionPlan, Done
+from runbooks.actions.action import ActionContext, ActionPlan, Done
 from runbooks.actions.errors import RejectedActionError
 from runbooks.actions.kubernetes import GROUP_VERSION, Kubernetes
-from runbooks.actions.means import ActionContext
 from runbooks.actions.workloads import COMPONENT, INSTANCE
 
 RERUN_OF: Final = "lineward/rerun-of"  # label: hash of namespace and name; annotation: the name

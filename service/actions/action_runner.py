@@ -10,10 +10,10 @@ from lineage.catalog.engine import open_catalog
 from lineage.catalog.leases import LeadershipFence, leading
 from lineage.policy import Policy
 from lineage.process.clock import Clock, system_clock, to_micros
+from runbooks.actions.action import ActionContext
 from runbooks.actions.calling import ActionAnswer, Call, call
 from runbooks.actions.kubernetes import Kubernetes
 from runbooks.actions.kubernetes_settings import read as read_kubernetes
-from runbooks.actions.means import ActionContext
 from service.actions.collector_adapter import CollectorAdapter
 from service.actions.lineage_adapter import LineageAdapter
 from service.actions.sql_adapter import SqlParser

@@ -1,7 +1,7 @@
 """Adapter by which actions query the graph; it gives the results of the API."""
 
+from runbooks.actions.action import Affected, Downstream
 from runbooks.actions.errors import InvalidActionError
-from runbooks.actions.means import Affected, Downstream
 from service.errors import UnknownDatasetError
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import resolve_dataset

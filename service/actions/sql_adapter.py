@@ -1,6 +1,6 @@
 """SQL, as actions read it: by the parser that is held against lineage too."""
 
-from runbooks.actions.means import SqlTables
+from runbooks.actions.action import SqlTables
 
 
 class SqlParser:

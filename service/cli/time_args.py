@@ -33,7 +33,7 @@ def parse_end(
         return instant_of(until, f"{place}until")
     if length is None:
         return None
-    from lineage.policy.durations import seconds_of  # noqa: PLC0415 - YAML only where it is needed
+    from lineage.policy.values import seconds_of  # noqa: PLC0415 - YAML only where it is needed
 
     try:
         return to_micros(begin + timedelta(seconds=seconds_of(length)))

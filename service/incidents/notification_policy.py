@@ -10,10 +10,10 @@ from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import LAST_POLICY
+from lineage.catalog.policy_notes import decode_policy, encode_policy
 from lineage.catalog.tables import meta
 from lineage.catalog.upsert import fold_rows
 from lineage.policy import DEFAULT, Policy
-from lineage.policy.stored import decode_policy, encode_policy
 from service.errors import RejectedInputError
 from service.runtime.policies import PolicyInForce
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from lineage.process.parent import end_with_parent
+from lineage.process.role import end_with_parent
 from service.runtime.health_reports import Reports
 from service.runtime.role_log import RoleLog
 

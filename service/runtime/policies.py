@@ -4,7 +4,7 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from lineage.catalog.access_versions import StoredAccess
+from lineage.catalog.policy_notes import StoredAccess
 from lineage.catalog.trouble import CatalogError
 from lineage.policy import DEFAULT, Policy, PolicyError, PolicyFile, load
 from lineage.policy.file import SETTLE_SECONDS, AccessBefore, PolicyState, reject_lost_access

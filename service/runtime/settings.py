@@ -8,12 +8,12 @@ import msgspec
 from msgspec import Meta
 
 from collector.reader_secret import secret_path
-from lineage.catalog.address import add_password
 from lineage.event_log.settings import SPOOL
 from lineage.lake.settings import LakeSettings, read_settings
 from lineage.lake.storage import Lake, open_lake
 from lineage.process import environment
 from lineage.process.http_hosts import OwnHosts
+from lineage.process.setting_files import add_password
 
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
 _Seconds = Annotated[float, Meta(gt=0)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lineage.process.disk import disk_problem
-from lineage.process.livez import Livez
+from lineage.process.sockets import Livez
 from service.queries.roles import RoleStatus
 from service.runtime.child import Child, RoleCommand
 from service.runtime.liveness import CHECK_SECONDS, Liveness

@@ -17,7 +17,7 @@ from lineage.catalog.meta_keys import POLICY_FINGERPRINT
 from lineage.catalog.queries import LISTED, NO_TIER, rank_of
 from lineage.catalog.upsert import fold_rows
 from lineage.policy import Policy, PolicyDecision, resolve_names, suppressions_of
-from lineage.policy.declared import declared_edges
+from lineage.policy.resolution import declared_edges
 from lineage.policy.tiers import Tiering, expected_edges, inherit
 from lineage.states import TIERS, Tier
 from slis.cadence.working_time import plan_of

@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from lineage.names.keys import key
-from lineage.names.listener_names import job_of
-from lineage.names.names import split_joined
+from lineage.names.names import job_of, split_joined
 from lineage.policy import NO_FOLDS, Folding
 from lineage.redaction import redact_message
 from slis.evidence.plans import FILE, WRITE

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, text
 
-from lineage.process.files import is_named_after
+from lineage.names.names import is_named_after
 from slis.stream.parts import in_parts
 from slis.stream.rekey import find_known, move_facts
 

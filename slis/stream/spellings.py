@@ -10,11 +10,10 @@ from typing import Any
 import msgspec
 
 from lineage.names.keys import NAME_BYTES, key, shorten
-from lineage.names.names import FOLD, fold, partition_date, partition_of
+from lineage.names.names import FOLD, fold, folder_of, partition_date, partition_of
 from lineage.names.rules import RULES
 from lineage.policy import NO_FOLDS, Folding
 from lineage.process.clock import DAY_MICROS
-from lineage.process.files import folder_of
 from lineage.redaction import CREDENTIALS
 from slis.stream.arrow import clean_text
 from slis.stream.facts.spans import SeenSpan

@@ -25,7 +25,7 @@ from rich.table import Table
 from sqlalchemy import Engine
 
 from collector.shipper.__main__ import CLIENT
-from collector.shipper.keys import key_of
+from collector.shipper.producing import key_of
 from collector.shipper.window import MOST_RECORDS
 from lab.bench.catalogs import empty_catalog
 from lineage.event_log.records import Record, headers_of

@@ -6,8 +6,7 @@ import sys
 
 import msgspec
 
-from collector.bench_event import halves
-from collector.bench_load import Load, Result
+from collector.bench_load import Load, Result, halves
 from collector.events import parse
 from collector.settings import Limits
 from tests.collector.running import ROOT

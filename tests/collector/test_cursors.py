@@ -1,7 +1,13 @@
+"""Positions of the readers, also while the catalog cannot be read: pruning stops, and continues."""
+
+import os
+
 import pytest
 from sqlalchemy import insert
 
 from collector.cursors import read_cursors
+from collector.high_water import NOT_READ
+from collector.prune import read_or_nothing
 from collector.settings import CollectorPlace
 from lineage.catalog.tables import reader_cursor
 
@@ -39,3 +45,31 @@ def test_a_catalog_without_a_reader_has_no_cursors(catalog, tmp_path):
     """Return None also for a missing catalog, so that nothing is pruned by guess."""
     assert read_cursors(_place(catalog, {})) is None
     assert read_cursors(CollectorPlace(data_dir=tmp_path / "none")) is None
+
+
+def _rubbish(path):
+    path.write_bytes(os.urandom(65_536))
+
+
+def _cut(path):
+    os.truncate(path, path.stat().st_size // 4)
+
+
+def _text(path):
+    path.write_text("no database\n" * 1_000)
+
+
+def _folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("damage", [_rubbish, _cut, _text, _folder])
+def test_a_catalog_that_cannot_be_read_ends_no_thread(tmp_path, embedded, damage):
+    """Let the thread that prunes ask again, and keep every event of the spool."""
+    embedded.dispose()
+    place = CollectorPlace(data_dir=tmp_path)
+    assert read_or_nothing(place) == NOT_READ
+    damage(tmp_path / "catalog.db")
+
+    assert read_or_nothing(place) == NOT_READ

@@ -18,9 +18,8 @@ from collector.shipper import metrics
 from collector.shipper import shipper as shippers
 from collector.shipper import window as windows
 from collector.shipper.__main__ import ShipperRole
-from collector.shipper.keys import key_of
 from collector.shipper.position import ShippedPosition, read_position
-from collector.shipper.producing import NotShippedError, ProducerFailedError
+from collector.shipper.producing import NotShippedError, ProducerFailedError, key_of
 from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
 from lineage.event_log.records import Record, headers_of, read_record

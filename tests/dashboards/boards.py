@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import dashboards.grafana
-from dashboards.grafana.layout import WIDTH
+from dashboards.grafana.rendering import WIDTH
 
 GENERATED = Path(dashboards.grafana.__file__).parent / "generated"
 UIDS = ("lineward-executive", "lineward-on-call", "lineward-debug")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dashboards.grafana.outline import outlines
+from dashboards.grafana.outputs import outlines
 from tests.dashboards.boards import GENERATED, UIDS, every_panel
 from tests.dashboards.test_promql import RIGHTLY_EMPTY
 from tests.service.commandline import lineward

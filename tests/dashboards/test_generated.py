@@ -8,7 +8,7 @@ import pytest
 import yaml
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 
-from dashboards.grafana import links, provisioning
+from dashboards.grafana import links, outputs
 from dashboards.grafana.rendering import as_json, boards, render_document
 from dashboards.grafana.sdk import models
 from lineage.policy import DEFAULT
@@ -35,7 +35,7 @@ def test_committed_dashboards_equal_generated_ones():
 
     `lineward render dashboards --out dashboards/grafana/generated` writes the files.
     """
-    made = provisioning.files(render_document(DEFAULT))
+    made = outputs.files(render_document(DEFAULT))
 
     assert {path.name: path.read_text("utf-8") for path in GENERATED.iterdir()} == made
 
@@ -209,7 +209,7 @@ def test_the_first_row_needs_no_scrolling():
 def test_config_maps_match_the_sidecar():
     """Write one per dashboard, labelled, complete, and below kubectl's size limit."""
     made = render_document(DEFAULT)
-    maps = list(yaml.safe_load_all(provisioning.config_maps(made)))
+    maps = list(yaml.safe_load_all(outputs.config_maps(made)))
 
     assert [one["metadata"]["labels"] for one in maps] == [{"grafana_dashboard": "1"}] * 3
     for one, (uid, text) in zip(maps, made.items(), strict=True):

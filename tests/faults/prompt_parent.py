@@ -2,9 +2,9 @@
 
 import sys
 
-from collector import worker_watch
+from collector import parent
 from collector.__main__ import main
 
 if __name__ == "__main__":
-    worker_watch._MISSES = worker_watch._START_MISSES = 3  # noqa: SLF001 - a test waits less
+    parent._MISSES = parent._START_MISSES = 3  # noqa: SLF001 - a test waits less
     sys.exit(main())

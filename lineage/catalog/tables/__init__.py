@@ -6,12 +6,13 @@ hash that Spark and Python compute alike (`lineage.names.keys`), so that a batch
 Each module names its one writing role.
 """
 
-from lineage.catalog.tables.asked import audit, event_requeue, retirement
-from lineage.catalog.tables.claims import attribute_claim, dataset_claim, dataset_producer
 from lineage.catalog.tables.columns import metadata
 from lineage.catalog.tables.dataset_content import (
+    attribute_claim,
     dataset_assertion,
     dataset_checksum,
+    dataset_claim,
+    dataset_producer,
     description,
     field_tag,
 )
@@ -23,6 +24,7 @@ from lineage.catalog.tables.evaluation import (
     evaluation,
     lag_bucket,
     meta,
+    name_pattern,
     sli_counter,
     sli_hour,
     sli_now,
@@ -30,10 +32,14 @@ from lineage.catalog.tables.evaluation import (
 from lineage.catalog.tables.evidence import (
     application,
     edge_check,
+    edge_reported,
     evidence_file,
     evidence_stage,
     execution,
     execution_io,
+    inferred_input,
+    sql_run,
+    sql_text,
 )
 from lineage.catalog.tables.facts import (
     column_edge,
@@ -64,10 +70,16 @@ from lineage.catalog.tables.incidents import (
 )
 from lineage.catalog.tables.ingestion import (
     batch,
+    error_count,
     event,
     event_set_aside,
+    lake_folder,
+    log_collector,
+    log_position,
     pipeline_error,
     reader_cursor,
+    received_cursor,
+    role_epoch,
 )
 from lineage.catalog.tables.kubernetes import (
     kubernetes_watch,
@@ -75,9 +87,6 @@ from lineage.catalog.tables.kubernetes import (
     spark_output,
     spark_pod_failure,
 )
-from lineage.catalog.tables.lake import lake_folder, role_epoch
-from lineage.catalog.tables.leases import lease
-from lineage.catalog.tables.logs import log_collector, log_position
 from lineage.catalog.tables.marquez import (
     marquez_comparison,
     marquez_counter,
@@ -86,20 +95,21 @@ from lineage.catalog.tables.marquez import (
     marquez_pull,
     marquez_set_aside,
 )
-from lineage.catalog.tables.notification_state import incident_notification
-from lineage.catalog.tables.notified import (
+from lineage.catalog.tables.notifications import (
+    incident_notification,
     notification,
     notification_channel,
     notification_count,
     notification_secret,
 )
-from lineage.catalog.tables.oracles import edge_reported, inferred_input, sql_run, sql_text
-from lineage.catalog.tables.patterns import name_pattern
-from lineage.catalog.tables.received import error_count, received_cursor
 from lineage.catalog.tables.runs import run, run_io
 from lineage.catalog.tables.served import (
     access_audit,
     access_version,
+    audit,
+    event_requeue,
+    lease,
+    retirement,
     served_bucket,
     served_count,
     served_counter,

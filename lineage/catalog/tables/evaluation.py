@@ -1,6 +1,7 @@
 """Results of an evaluation, and its inputs: the resolved policy and learned intervals.
 
-Written by the pipeline; what is found, in one transaction.
+Written by the pipeline; what is found, in one transaction. Name patterns that grow are written
+again with each evaluation.
 """
 
 from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table, Text
@@ -132,4 +133,16 @@ accuracy_stratum = Table(
     Column("lower", Float, nullable=False),  # bounds of the Wilson interval, 95 %
     Column("upper", Float, nullable=False),
     Column("state", Text, nullable=False),  # good | bad | unknown
+)
+
+name_pattern = Table(
+    "name_pattern",
+    metadata,
+    text_key("namespace"),  # both with each part that changes as its word: {date}, {n} …
+    text_key("name"),
+    Column("new_datasets", BigInteger, nullable=False),  # first seen in the hour before
+    Column("example_namespace", Text, nullable=False),
+    Column("example_name", Text, nullable=False),
+    flag("is_explosion"),
+    sqlite_with_rowid=False,
 )

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from lineage.catalog.reader import CatalogReader, columns_for
 from lineage.graph.adjacency import Keys, positions_in
+from lineage.graph.cache.dataset_attributes import read_policies, read_states
 from lineage.graph.cache.merging import SLICE_BITS, EdgeColumns, merge
-from lineage.graph.cache.policies import read_policies
 from lineage.graph.cache.snapshot import NOTHING, NOWHERE, Mark, Numbers, Snapshot, Texts
-from lineage.graph.cache.states import read_states
 
 _AT_ONCE: Final = 16_000  # names
 _EDGES = """

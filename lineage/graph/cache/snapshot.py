@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lineage.graph.adjacency import Adjacency, Flags, Keys, Positions, adjacency, positions_in
-from lineage.graph.cache.policies import NO_POLICIES, Policies
-from lineage.graph.cache.states import NO_STATES, Judged, States
+from lineage.graph.cache.dataset_attributes import NO_POLICIES, NO_STATES, Judged, Policies, States
 from lineage.graph.walks import NOBODY, Responsible, Walk, too_deep, too_many
 
 NOWHERE = -1  # the namespace of what has edges, and no row

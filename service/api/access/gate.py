@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote
 import msgspec
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-from lineage.catalog.access_versions import ACCESS_OFF
+from lineage.catalog.policy_notes import ACCESS_OFF
 from service.api.access.access_policy import CATALOG_UNREAD, AccessInForce, EffectiveAccess
 from service.api.access.audit import AccessRecord, Recorder, UnauditedError
 from service.api.access.budget import Grouped, RequestBudget

@@ -9,7 +9,7 @@ import structlog
 from sqlalchemy import Connection, select
 
 from lineage.catalog import tables
-from lineage.catalog.access_versions import ACCESS_OFF
+from lineage.catalog.policy_notes import ACCESS_OFF
 from lineage.policy import Policy
 from lineage.policy.access import AccessToken
 from lineage.process.clock import to_micros

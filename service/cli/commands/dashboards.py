@@ -35,7 +35,7 @@ def push(
     as_json: AsJson = False,
 ) -> None:
     """Create or update the dashboards and their folder; running it again changes nothing."""
-    from dashboards.grafana import infinity, provisioning  # noqa: PLC0415 - the SDK only here
+    from dashboards.grafana import infinity, outputs  # noqa: PLC0415 - the SDK only here
     from service.cli.grafana import push as pushing  # noqa: PLC0415 - with it
     from service.cli.grafana.api import Grafana  # noqa: PLC0415 - likewise
 
@@ -48,8 +48,8 @@ def push(
     }
     if not pushing.require_sources(grafana, needed):
         warn("the token may not list data sources: check that Prometheus and Infinity exist")
-    pushing.require_folder(grafana, provisioning.FOLDER_UID, provisioning.FOLDER)
-    done = [pushing.push(grafana, provisioning.FOLDER_UID, text) for text in found.values()]
+    pushing.require_folder(grafana, outputs.FOLDER_UID, outputs.FOLDER)
+    done = [pushing.push(grafana, outputs.FOLDER_UID, text) for text in found.values()]
     if as_json:
         print_json(done)
     else:

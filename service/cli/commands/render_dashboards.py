@@ -43,11 +43,11 @@ def dashboards(
     ] = None,
 ) -> None:
     """Write Grafana's dashboards: executive, on-call, debug."""
-    from dashboards.grafana import provisioning  # noqa: PLC0415 - the SDK only where it is used
+    from dashboards.grafana import outputs  # noqa: PLC0415 - the SDK only where it is used
 
     found = rendered_dashboards(policy, url)
     if form is _Form.FILES:
-        _write(out, provisioning.files(found, path or provisioning.PLACE))
+        _write(out, outputs.files(found, path or outputs.PLACE))
         return
     name, text = _SINGLE[form], _text(form, found)
     if out is None:
@@ -57,9 +57,9 @@ def dashboards(
 
 
 def _text(form: _Form, found: dict[str, str]) -> str:
-    from dashboards.grafana import outline, provisioning  # noqa: PLC0415 - as above
+    from dashboards.grafana import outputs  # noqa: PLC0415 - as above
 
-    return provisioning.config_maps(found) if form is _Form.CONFIGMAP else outline.outlines(found)
+    return outputs.config_maps(found) if form is _Form.CONFIGMAP else outputs.outlines(found)
 
 
 def rendered_dashboards(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from lineage.event_log.client_file import read_client_file
 from lineage.process import environment
+from lineage.process.setting_files import read_client_file
 
 # What the promise rests on; a file of settings may not take it away.
 OURS = {

@@ -6,13 +6,12 @@ from threading import Event
 
 import structlog
 
-from lineage.catalog.awaiting import await_catalog
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.catalog.revision import require_usable
 from lineage.process.environment import InvalidSettingError
 from lineage.process.health import HEALTH
 from lineage.process.health_port import serve_health
-from lineage.process.role import begin_role, stop_on_signals
+from lineage.process.role import await_catalog, begin_role, stop_on_signals
 from runbooks.actions.kubernetes_settings import KubernetesSettings, read_for_watch
 from service.ingest.kubernetes.watcher import Watcher
 from service.runtime.settings import Settings, read

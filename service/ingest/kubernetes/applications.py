@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from lineage.names.keys import NAME_BYTES, REPLACEMENT, key, shorten
-from lineage.names.listener_names import job_of
+from lineage.names.names import job_of
 from lineage.process.clock import instant_text, to_micros
 from lineage.process.health import one_line
 from lineage.redaction import redact_message

@@ -8,12 +8,11 @@ from threading import Event
 
 import structlog
 
-from lineage.catalog.awaiting import await_catalog
 from lineage.catalog.revision import require_usable
 from lineage.process.environment import InvalidSettingError
 from lineage.process.health import HEALTH
 from lineage.process.health_port import serve_health
-from lineage.process.role import begin_role
+from lineage.process.role import await_catalog, begin_role
 from service.ingest.marquez.role import serve
 from service.ingest.marquez.settings import MarquezSettings, read_marquez
 from service.runtime.settings import Settings, read

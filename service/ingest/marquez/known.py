@@ -10,7 +10,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from lineage.process import zoned_times
+from lineage.process import clock
 from lineage.process.clock import EPOCH, to_micros
 
 _MOST_SEEN = 200_000  # 30 MB; a burst beyond it is deduplicated by the pipeline
@@ -40,7 +40,7 @@ class EventCore(msgspec.Struct):
     def at(self) -> datetime | None:
         """Return its time by the producer, UTC; None for an invalid time."""
         try:
-            found = datetime.fromisoformat(zoned_times.normalize(self.eventTime))
+            found = datetime.fromisoformat(clock.normalize_java_time(self.eventTime))
         except ValueError:
             return None
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found

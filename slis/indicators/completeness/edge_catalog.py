@@ -6,7 +6,7 @@ from sqlalchemy import Engine
 
 from lineage.catalog.queries import COUNTED_RUN
 from lineage.policy import Policy
-from lineage.policy.declared import declared_edges
+from lineage.policy.resolution import declared_edges
 from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import DAY_MICROS
 from slis.evaluation import catalog_frames

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from lineage.catalog.queries import COUNTED_RUN, FOREIGN_OWNERS, NO_TIER, is_listed, rank_of
 from lineage.policy import Policy
-from lineage.policy.declared import declared_edges
+from lineage.policy.resolution import declared_edges
 from lineage.process.clock import to_micros
 from lineage.states import BAD, CRITICAL, FACTS, OPTIONAL, REASONS, TIERS
 from slis.evaluation import catalog_frames

@@ -1,10 +1,12 @@
-"""Shared SQL stands in one module, in one spelling."""
+"""Shared SQL stands in one module, in one spelling; keys are in batches."""
 
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from lineage.catalog.queries import MOST_AT_ONCE, split_batches
 
 _ROOT = Path(__file__).parents[3]
 _HOME = "lineage/catalog/queries.py"
@@ -40,3 +42,16 @@ def sources():
 def test_a_predicate_stands_in_one_module(spelling):
     """Find a second spelling of what `queries.py` has, and that the first is still there."""
     assert [name for name, text in sources().items() if re.search(spelling, text)] == [_HOME]
+
+
+def test_each_key_is_in_one_batch_in_order():
+    """Split an iterator too; the last batch may be short."""
+    found = list(split_batches(iter(range(2 * MOST_AT_ONCE + 1))))
+
+    assert [len(piece) for piece in found] == [MOST_AT_ONCE, MOST_AT_ONCE, 1]
+    assert [key for piece in found for key in piece] == list(range(2 * MOST_AT_ONCE + 1))
+
+
+def test_no_keys_make_no_batch():
+    """Run no query without keys."""
+    assert list(split_batches([])) == []

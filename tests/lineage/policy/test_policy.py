@@ -14,8 +14,8 @@ from lineage.policy import (
     parse,
     resolve,
 )
-from lineage.policy.durations import seconds_of
 from lineage.policy.resolution import suppressions_of
+from lineage.policy.values import seconds_of
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "policy.md"
 

@@ -8,8 +8,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from lineage.policy import PolicyError, parse, resolve
-from lineage.policy.holiday_fits import fit
-from lineage.policy.public_holidays import dates_of
+from lineage.policy.public_holidays import dates_of, fit
 from lineage.policy.suggest import suggest
 from lineage.process.clock import to_micros
 

@@ -1,13 +1,21 @@
-"""Times as whole microseconds."""
+"""Times as whole microseconds, and as Java writes them."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage.process.clock import from_micros, has_date, is_event_time, is_tellable, to_micros
+from lineage.process.clock import (
+    from_micros,
+    has_date,
+    is_event_time,
+    is_tellable,
+    normalize_java_time,
+    to_micros,
+)
 
 _DATES = st.datetimes(
     min_value=datetime(1, 1, 2),  # noqa: DTZ001 - hypothesis adds the zone
@@ -74,3 +82,35 @@ def test_every_stored_number_has_a_date_in_every_time_zone(micros: int, zone: st
 def test_events_give_times_of_the_years_1970_to_2199(instant, is_one):
     """Bound times: a producer without a clock sends the year 1, which overflows in UTC."""
     assert is_event_time(datetime.fromisoformat(instant)) is is_one
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ("2026-11-25T00:28:18.969066Z[Europe/London]", "2026-11-25T00:28:18.969066Z"),
+        ("2026-11-25T01:00:00+01:00[Europe/Berlin]", "2026-11-25T01:00:00+01:00"),
+        ("2026-11-25T00:30Z", "2026-11-25T00:30:00Z"),
+        ("2026-11-25T01:30+01:00", "2026-11-25T01:30:00+01:00"),
+        ("2026-11-25T01:30", "2026-11-25T01:30:00"),
+        ("2026-11-25T02:30:00[Europe/Berlin]", None),
+        ("2026-11-25T02:30:00Z[Europe/Berlin]]", None),
+        ("2026-11-25T02:30:00Z[]", None),
+        ("2026-11-25", None),
+        ("yesterday", None),
+    ],
+)
+def test_a_time_of_java_is_read_and_another_text_left_alone(given, read):
+    """Check that a zone without an offset is left alone: in autumn it names two instants."""
+    assert normalize_java_time(given) == (given if read is None else read)
+
+
+@given(st.datetimes(timezones=st.none() | st.timezones()))
+def test_a_time_of_python_is_left_as_it_is(given):
+    assert normalize_java_time(given.isoformat()) == given.isoformat()
+
+
+def test_msgspec_reads_the_result():
+    """Check both together: msgspec judges in the collector what this made of a time."""
+    found = msgspec.convert(normalize_java_time("2026-11-25T01:30+01:00[Europe/Berlin]"), datetime)
+
+    assert found.isoformat() == "2026-11-25T01:30:00+01:00"

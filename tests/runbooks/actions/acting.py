@@ -15,9 +15,8 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import to_micros
-from runbooks.actions.action import ActionPlan
+from runbooks.actions.action import ActionContext, ActionPlan, Downstream, SqlTables
 from runbooks.actions.calling import ActionAnswer, Call, call
-from runbooks.actions.means import ActionContext, Downstream, SqlTables
 from tests.slis.lake.lakes import event_row, lay, write, writer_of
 
 if TYPE_CHECKING:

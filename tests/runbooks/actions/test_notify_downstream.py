@@ -5,8 +5,8 @@ from sqlalchemy import select
 from alerts.notify.message import from_json
 from lineage.catalog import tables
 from lineage.policy.model import Owner, Policy
+from runbooks.actions.action import Affected, Downstream
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
-from runbooks.actions.means import Affected, Downstream
 from tests.service import shop
 
 POLICY = Policy(

@@ -6,8 +6,8 @@ import pytest
 from collector.events import parse
 from collector.settings import Limits
 from lineage.names.keys import key
+from runbooks.actions.action import SqlTables
 from runbooks.actions.errors import FailedActionError, InvalidActionError, RejectedActionError
-from runbooks.actions.means import SqlTables
 from tests.runbooks.actions.acting import World, run_event
 from tests.service import shop
 

@@ -217,4 +217,7 @@ def test_bodies_of_requests_are_described(client):
     }
     assert len(bodies) == 4
     assert bodies["/api/v1/suppressions"] == {"$ref": "#/components/schemas/SuppressionRequest"}
-    assert answer["components"]["schemas"]["SuppressionRequest"]["required"] == ["pattern", "reason"]
+    assert answer["components"]["schemas"]["SuppressionRequest"]["required"] == [
+        "pattern",
+        "reason",
+    ]

@@ -13,9 +13,9 @@ from alerts.notify import RoutingSettings
 from alerts.notify.settings import DeliverySettings
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import LAST_POLICY
+from lineage.catalog.policy_notes import decode_policy, encode_policy
 from lineage.catalog.tables import incident, meta, notification
 from lineage.policy import parse
-from lineage.policy.stored import decode_policy, encode_policy
 from service.api.access.guard import Guard
 from service.api.app import create_app
 from service.incidents import incident_worker

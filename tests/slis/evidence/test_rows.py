@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage.names.listener_names import job_of
+from lineage.names.names import job_of
 from lineage.policy import folding, parse
 from slis.evidence.rows import evidence_rows, execution_key, stream_key
 

@@ -5,9 +5,8 @@ from litestar.testing import TestClient
 from prometheus_client import CollectorRegistry, generate_latest
 from sqlalchemy import text
 
-from lineage.catalog.access_versions import StoredAccess
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
-from lineage.catalog.policy_notes import PolicyNotes
+from lineage.catalog.policy_notes import PolicyNotes, StoredAccess
 from lineage.policy import PolicyError, PolicyFile
 from service.api.access.guard import Guard
 from service.api.app import create_app

@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import make_url
 
 from collector import settings as collector_settings
-from lineage.catalog.address import add_password
 from lineage.process.environment import InvalidSettingError
+from lineage.process.setting_files import add_password
 from service.runtime import settings as service_settings
 from slis import settings as pipeline_settings
 

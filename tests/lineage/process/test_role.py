@@ -5,19 +5,19 @@ from threading import Event
 import pytest
 from structlog.testing import capture_logs
 
-from lineage.catalog import awaiting
-from lineage.catalog.awaiting import await_catalog
 from lineage.catalog.revision import NewerCatalogError, OlderCatalogError
 from lineage.catalog.trouble import DamagedCatalogError
+from lineage.process import role
 from lineage.process.health import Health
+from lineage.process.role import await_catalog
 
 
 @pytest.fixture
 def health(monkeypatch):
     """Return the state that this process reports."""
     health = Health()
-    monkeypatch.setattr(awaiting, "HEALTH", health)
-    monkeypatch.setattr(awaiting, "_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(role, "HEALTH", health)
+    monkeypatch.setattr(role, "_EVERY_SECONDS", 0.0)
     return health
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.locate import path_at
+from collector.json_text import path_at
 
 TEXT = b'{"a": {"b": [1, {"c,]": "x}\\"y"}, 3]}, "d": 4}'
 

@@ -1,27 +1,35 @@
-"""Cached states: those of the catalog, of one evaluation."""
+"""Cached tiers, owners and states: those of the catalog, of the last resolution and evaluation."""
 
 import pytest
 from sqlalchemy import Engine, delete, insert, text, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
+from lineage.catalog.meta_keys import EDGES_EVALUATED_AT, POLICY_FINGERPRINT
 from lineage.catalog.reader import open_reader
+from lineage.graph.cache.dataset_attributes import NO_STATES, read_states
 from lineage.graph.cache.reading import read_snapshot
 from lineage.graph.cache.snapshot import NOTHING, Snapshot
-from lineage.graph.cache.states import NO_STATES, read_states
+from tests.lineage.policies import policy_row
 
 pytestmark = pytest.mark.postgres_nightly
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
-FOUND = {LOWEST: "bad", -5: "good", 2: "unknown", HIGHEST: "learning"}
+STATES = {LOWEST: "bad", -5: "good", 2: "unknown", HIGHEST: "learning"}
+
+RESPONSIBLE = {
+    LOWEST: ("critical", "team-a"),
+    -5: ("optional", None),
+    2: ("critical", "team-b"),
+    HIGHEST: ("critical", "team-a"),
+}
 
 
 @pytest.fixture
 def judged(catalog: Engine) -> Engine:
     """Create a catalog evaluated at 100, its edges at 90."""
     with write_transaction(catalog) as connection:
-        for key, state in FOUND.items():
+        for key, state in STATES.items():
             row = {"dataset_key": key, "since": 1}
             worst = {"sli": "M2", "state": state, "is_worst": True}
             other = {"sli": "M1", "state": "good", "is_worst": False}
@@ -94,3 +102,54 @@ def test_a_catalog_without_an_evaluation_has_no_states(catalog):
     snapshot = read(catalog)
 
     assert snapshot.states_of([1], (None, None)) == [None]
+
+
+@pytest.fixture
+def resolved(catalog: Engine) -> Engine:
+    """Resolve by a policy known as `first`."""
+    with write_transaction(catalog) as connection:
+        rows = [policy_row(key, tier, owner) for key, (tier, owner) in RESPONSIBLE.items()]
+        connection.execute(insert(tables.dataset_policy), rows)
+        noted = {"name": POLICY_FINGERPRINT, "value": "first"}
+        connection.execute(insert(tables.meta), noted)
+    return catalog
+
+
+def test_tiers_and_owners_are_in_the_requested_order(resolved):
+    """Look up one end of the keys to the other; return none for unresolved ones."""
+    snapshot = read(resolved)
+
+    keys = [2, 77, HIGHEST, LOWEST, -5]
+    assert snapshot.policies_of(keys) == [
+        RESPONSIBLE[2],
+        None,
+        *(RESPONSIBLE[key] for key in keys[2:]),
+    ]
+    assert snapshot.policies_of([]) == []
+
+
+@pytest.mark.postgres_always
+def test_changed_resolutions_are_read_again(resolved):
+    """Return changed rows; edges and states stay, and deleted rows are gone."""
+    before, table = read(resolved), tables.dataset_policy
+    with write_transaction(resolved) as connection:
+        connection.execute(update(table).values(owner="team-c"))
+        connection.execute(delete(table).where(table.c.dataset_key == -5))
+        connection.execute(update(tables.meta).values(value="second"))
+
+    after = read(resolved, before)
+
+    assert after.policies_of([2, -5]) == [("critical", "team-c"), None]
+    assert (after.ways, after.states) == (before.ways, before.states)
+
+
+def test_an_unchanged_resolution_is_not_read_again(resolved):
+    """Return the same object: the graph of a million edges is not built again."""
+    before = read(resolved)
+
+    assert read(resolved, before) is before
+
+
+def test_a_catalog_without_a_resolution_has_none(catalog):
+    """Start a service before the first evaluation."""
+    assert read(catalog).policies_of([1]) == [None]

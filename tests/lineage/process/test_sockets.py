@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from lineage.process.livez import Livez, _reachable
+from lineage.process.sockets import Livez, _reachable
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 from structlog.testing import capture_logs
 
-from collector import checkpoint, spool_file
+from collector import spool_file
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_the_file_has_what_was_only_in_the_log(path):
     before = path.stat().st_size
     beside = sqlite3.connect(path, isolation_level=None)
 
-    assert checkpoint.checkpoint(beside)
+    assert spool_file.checkpoint(beside)
 
     assert before < 200 * 4_000 < path.stat().st_size
 
@@ -37,7 +37,7 @@ def test_a_writer_in_the_middle_of_a_commit_is_not_disturbed(path):
     writer.execute("BEGIN IMMEDIATE")
     _write(writer, 200)
 
-    assert checkpoint.checkpoint(sqlite3.connect(path, isolation_level=None))
+    assert spool_file.checkpoint(sqlite3.connect(path, isolation_level=None))
 
     writer.execute("COMMIT")
     assert writer.execute("SELECT count(*) FROM event").fetchone() == (200,)
@@ -61,7 +61,7 @@ def test_a_failed_copy_is_logged_once(path):
     connection = sqlite3.connect(path, isolation_level=None)
 
     with capture_logs() as logs:
-        assert not checkpoint.checkpoint(connection)
-        assert not checkpoint.checkpoint(connection, say=False)
+        assert not spool_file.checkpoint(connection)
+        assert not spool_file.checkpoint(connection, say=False)
 
     assert [line["event"] for line in logs] == ["spool_checkpoint_failed"]
