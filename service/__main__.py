@@ -33,7 +33,7 @@ from service.api.access.guard import Guard
 from service.api.app import create_app
 from service.api.intake import Intake
 from service.api.served.counter_buffer import CounterBuffer
-from service.api.served.flush import flush_counts
+from service.api.served.counter_buffer import flush_counts
 from service.errors import RejectedInputError
 from service.exporter import metric_cache
 from service.exporter.metrics import CatalogCollector

@@ -13,35 +13,28 @@ from lineage.graph.cache.graph_cache import LineageCache
 from lineage.process.clock import Clock, system_clock
 from service.api.access.guard import Guard
 from service.api.etags import ETags
-from service.api.hosts import host_check
+from service.api.cross_site import host_check
 from service.api.openapi import Json, Yaml
 from service.api.problems import HANDLERS, SAFE_HEADERS
 from service.api.routes import (
-    actions,
-    alertmanager,
     audit,
     columns,
     datasets,
     event_errors,
     graph,
-    health,
     incidents,
-    jobs,
     lake,
     lineage,
     listener,
     login,
-    overview,
-    pagerduty,
     runbooks,
     runs,
-    set_aside,
-    slack,
+    status,
     suppressions,
-    unsourced,
+    webhooks,
 )
 from service.api.routes.marquez import MARQUEZ_ROUTES
-from service.api.routes.marquez.segments import NameSegments
+from service.api.routes.marquez.parameters import NameSegments
 from service.api.served.counter_buffer import CounterBuffer
 from service.api.served.queries import QueryTimer
 from service.incidents.pagerduty_events import PagerDutyInbox
@@ -53,7 +46,7 @@ from service.runtime.settings import Settings
 
 _AnyRequest = Request[Any, Any, Any]
 _PAGES = (
-    overview.get_overview,
+    status.get_overview,
     datasets.get_dataset_list,
     datasets.get_dataset_page,
     incidents.get_incident_list,
@@ -61,9 +54,9 @@ _PAGES = (
     incidents.post_page_action,
     runs.get_run_page,
     runs.get_diff_page,
-    jobs.get_jobs_page,
-    unsourced.get_unsourced_page,
-    set_aside.get_set_aside_page,
+    runs.get_jobs_page,
+    datasets.get_unsourced_page,
+    event_errors.get_set_aside_page,
     event_errors.get_rejected_page,
     event_errors.get_pipeline_errors_page,
     audit.get_access_audit_page,
@@ -85,32 +78,32 @@ _ROUTES = (
     runs.get_run,
     lake.get_lake_runs,
     lake.get_lake_run,
-    jobs.get_jobs,
-    unsourced.get_unsourced_reads,
+    runs.get_jobs,
+    datasets.get_unsourced_reads,
     runs.get_diff,
     incidents.get_incidents,
     incidents.get_incident,
-    overview.get_slis,
-    overview.get_status,
-    alertmanager.post_alertmanager,
+    status.get_slis,
+    status.get_status,
+    webhooks.post_alertmanager,
     incidents.post_action,
     suppressions.get_suppressions,
     suppressions.post_suppression,
     suppressions.delete_suppression,
     audit.get_audit,
     audit.get_access_audit,
-    set_aside.get_set_aside_events,
+    event_errors.get_set_aside_events,
     event_errors.get_rejected_events,
     event_errors.get_pipeline_errors,
-    slack.post_interaction,
-    pagerduty.post_event,
-    health.get_livez,
-    health.get_readyz,
+    webhooks.post_interaction,
+    webhooks.post_event,
+    status.get_livez,
+    status.get_readyz,
     listener.get_listener,
     runbooks.get_runbooks,
     runbooks.get_runbook,
-    actions.get_actions,
-    actions.post_action,
+    runbooks.get_actions,
+    runbooks.post_action,
     *MARQUEZ_ROUTES,
 )
 

@@ -1,19 +1,21 @@
-"""Terminal output: escaped names, local time, JSON as documented."""
+"""Terminal output: escaped names, local time, JSON as documented, and progress bars."""
 
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
-
 import msgspec
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
     from rich.text import Text
     from rich.tree import Tree
-
+    from rich.progress import Progress
 
 class PartialAnswer(Protocol):
     """Answer that may be incomplete."""
@@ -177,3 +179,30 @@ def show(
 def warn(sentence: str) -> None:
     """Print a sentence on standard error, so that JSON on standard output stays clean."""
     sys.stderr.write(f"lineward: {escape_control(sentence)}\n")
+
+
+def progress(*, quiet: bool) -> "Progress":
+    """Return bars that vanish when all is done; none are drawn in a pipe, or if `quiet`."""
+    from rich.console import Console  # noqa: PLC0415 - only long commands draw bars
+    from rich.progress import (  # noqa: PLC0415 - as above
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    is_off = quiet or not sys.stderr.isatty()
+    return Progress(*columns, console=Console(stderr=True), transient=True, disable=is_off)
+
+
+def part(bars: "Progress", what: str, total: float) -> Callable[[float], None]:
+    """Show a progress bar, and return the function that advances it."""
+    task = bars.add_task(what, total=total)
+    return lambda done: bars.update(task, completed=done)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from lineage.states import ALL_TIERS, REGULATED, TIERS
 from service.explorer.addresses import set_aside_at
-from service.queries.budgets import BudgetLeft, budgets_left
+from service.queries.slis import BudgetLeft, budgets_left
 from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import counts_by_state
 from service.queries.incident_shapes import IncidentPage, IncidentRow

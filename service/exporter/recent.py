@@ -12,7 +12,7 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.process.clock import SECOND_MICROS, to_micros
 from lineage.states import TIERS
-from service.api.access.visibility import EVERYTHING
+from service.queries.visibility import EVERYTHING
 from service.queries.walk import MOST_DEPTH, NEXT, CatalogWalk
 
 MOST_LISTED = 50  # of each kind, the newest

@@ -16,7 +16,7 @@ from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_row
 from lineage.process.clock import SECOND_MICROS, to_micros
 from service.ingest.spool import first, reading
-from service.queries.log_backlog import oldest_since
+from service.queries.status import oldest_since
 from service.runtime.settings import Settings
 
 MOST_SAMPLES = 100  # of a batch's events: bodies lie between the instants

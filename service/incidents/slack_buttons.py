@@ -21,7 +21,7 @@ from alerts.operator_actions.audit import record, rejection, storable_text
 from alerts.operator_actions.command_requests import CommandRequest, audit_entry
 from lineage.policy import Policy
 from lineage.process.clock import to_micros
-from service.cli.time_args import tomorrow_morning
+from service.queries.timestamps import tomorrow_morning
 from service.incidents.incident_commands import acting, put
 from service.incidents.webhook_secret import read_signing_secret
 from service.runtime.policies import PolicyInForce

@@ -1,14 +1,161 @@
-"""Lineage of a column, upstream and downstream, as two trees."""
+"""Lineage of a column, upstream and downstream: walks of the column graph, and their trees.
+
+A walk goes level by level, over what the token may see.
+"""
 
 from service.queries.catalog_session import CatalogSession
 from service.queries.column_shapes import ColumnLineage, ColumnNode
-from service.queries.column_walk import ColumnWalk
 from service.queries.columns import column_type, transformations_of
 from service.queries.dataset_lookup import Dataset
 from service.queries.timestamps import iso
-from service.queries.trees import branches
-from service.queries.visible import UNSEEN
+from service.queries.walk import branches
+from service.queries.visibility import UNSEEN
 from service.queries.walk import DIRECTIONS
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+from lineage.catalog.reader import CatalogReader
+from lineage.catalog.rows import Row
+from lineage.graph.walks import NOBODY, Walk, too_deep
+from service.queries.visibility import Visibility
+from service.queries.walk import Name, all_named, names_of
+
+Column = tuple[int, str]  # canonical key of its dataset, and its name
+
+MOST_COLUMNS: Final = 5_000
+_MOST_EDGES = 20_000  # of one query: a column may feed very many
+_PAIRS = 1_000  # columns of one query
+# A CROSS JOIN has SQLite look for the columns that are wanted, and not the other way round.
+_NEXT = """
+WITH wanted(dataset_key, field) AS (VALUES {wanted})
+SELECT e.{here}_key AS here_key, e.{here}_field AS here_field, e.{other}_key AS other_key,
+  e.{other}_field AS other_field, e.transformations, e.first_seen_at, e.last_seen_at
+FROM wanted w CROSS JOIN column_edge e
+WHERE e.{here}_key = w.dataset_key AND e.{here}_field = w.field
+ORDER BY 1, 2, 3, 4 LIMIT :most
+"""
+_ENDS = {"upstream": ("downstream", "upstream"), "downstream": ("upstream", "downstream")}
+
+
+class ColumnEdge(NamedTuple):
+    """Attributes of a column edge, without its ends."""
+
+    transformations: str | None
+    first_seen_at: int
+    last_seen_at: int
+
+
+class ColumnWalk:
+    """Walk along column edges in one direction.
+
+    Attributes:
+        columns: that were found, by position in the walk.
+        walk: the same by position, so that trees can be drawn of it.
+        edges: by positions, in the direction of the walk.
+        hidden: next to each position, the columns that the token may not see.
+    """
+
+    def __init__(self, reader: CatalogReader, way: str, visibility: Visibility) -> None:
+        """Prepare a walk; `way`: upstream or downstream."""
+        self._reader = reader
+        self._way = way
+        self._visibility = visibility
+        self._positions: dict[Column, int] = {}
+        self._names: dict[int, Name] = {}
+        self.columns: list[Column] = []
+        self.walk = Walk([], [], [], {})
+        self.edges: dict[tuple[int, int], ColumnEdge] = {}
+        self.hidden: dict[int, set[Column]] = {}
+
+    def follow(self, starts: Iterable[Column], depth: int) -> "ColumnWalk":
+        """Find all columns within `depth` steps of these, nearest first."""
+        for start in dict.fromkeys(starts):
+            self._find(start, NOBODY)
+        frontier = list(self.columns)
+        for _ in range(depth):
+            frontier = self._step(frontier)
+            if not frontier or self.walk.cut:
+                return self
+        if any(other not in self._positions for _, other, _ in self._seen_edges(frontier)):
+            self.walk.cut = too_deep(depth)
+        return self
+
+    def names(self) -> list[Name]:
+        """Return the name of the dataset of each column, by position."""
+        keys = [key for key, _ in self.columns]
+        self._learn_names(keys)
+        return all_named(keys, [self._names.get(key) for key in keys])
+
+    def _step(self, frontier: Sequence[Column]) -> list[Column]:
+        reached = len(self.columns)
+        for here, other, edge in self._seen_edges(frontier):
+            start = self._positions[here]
+            if other not in self._positions:
+                if len(self.columns) > MOST_COLUMNS:
+                    self.walk.cut = f"more than {MOST_COLUMNS:,} columns"
+                    continue
+                self._find(other, start)
+            if other != here:
+                end = self._positions[other]
+                self.walk.edges.append((start, end, ""))
+                self.edges[start, end] = edge
+        return self.columns[reached:]
+
+    def _find(self, column: Column, finder: int) -> None:
+        self._positions[column] = len(self.columns)
+        self.walk.keys.append(len(self.columns))
+        self.walk.finders.append(finder)
+        self.columns.append(column)
+
+    def _seen_edges(self, frontier: Sequence[Column]) -> list[tuple[Column, Column, ColumnEdge]]:
+        """Return the edges out of these to what the token may see; count all others."""
+        edges, is_cut = edges_of(self._reader, self._way, frontier)
+        if is_cut:
+            self.walk.cut = f"more than {_MOST_EDGES:,} edges of one step"
+        if self._visibility.is_whole:
+            return edges
+        self._learn_names(key for _, (key, _), _ in edges)
+        for here, other, _ in edges:
+            if not self._is_seen(other[0]):
+                self.hidden.setdefault(self._positions[here], set()).add(other)
+        return [edge for edge in edges if self._is_seen(edge[1][0])]
+
+    def _is_seen(self, key: int) -> bool:
+        """Say no of a dataset without a row: its namespace is not known."""
+        name = self._names.get(key)
+        return name is not None and self._visibility.sees(name[0], key)
+
+    def _learn_names(self, keys: Iterable[int]) -> None:
+        self._names |= names_of(self._reader, set(keys) - self._names.keys())
+
+
+def edges_of(
+    reader: CatalogReader, way: str, columns: Sequence[Column]
+) -> tuple[list[tuple[Column, Column, ColumnEdge]], bool]:
+    """Return the edges out of these columns, and whether there are more than a query returns."""
+    here, other = _ENDS[way]
+    sql = _NEXT.replace("{here}", here).replace("{other}", other)
+    found: list[tuple[Column, Column, ColumnEdge]] = []
+    is_cut = False
+    for start in range(0, len(columns), _PAIRS):
+        pairs, values = _wanted(columns[start : start + _PAIRS])
+        rows = reader.rows(sql.replace("{wanted}", pairs), values | {"most": _MOST_EDGES + 1})
+        is_cut |= len(rows) > _MOST_EDGES
+        found += map(_edge, rows[:_MOST_EDGES])
+    return found, is_cut
+
+
+def _wanted(columns: Sequence[Column]) -> tuple[str, dict[str, Any]]:
+    """Return columns as a list of parameters, and their values."""
+    pairs = [f"(CAST(:key_{n} AS BIGINT), CAST(:field_{n} AS TEXT))" for n in range(len(columns))]
+    values: dict[str, Any] = {}
+    for n, (key, field) in enumerate(columns):
+        values |= {f"key_{n}": key, f"field_{n}": field}
+    return ", ".join(pairs), values
+
+
+def _edge(row: Row) -> tuple[Column, Column, ColumnEdge]:
+    edge = ColumnEdge(row.transformations, row.first_seen_at, row.last_seen_at)
+    return (row.here_key, row.here_field), (row.other_key, row.other_field), edge
 
 
 def column_lineage(

@@ -1,13 +1,20 @@
-"""Checks of the edges into a dataset: events compared with evidence."""
+"""Checks of a dataset: its edges against evidence, and its age against a limit."""
 
 import msgspec
-
 from lineage.catalog.reader import CatalogReader
-from service.api.access.visibility import EVERYTHING, Visibility
+from service.queries.visibility import EVERYTHING, Visibility
 from service.queries.dataset_lookup import Dataset
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso_of
-from service.queries.visible import sql_filter
+from service.queries.visibility import sql_filter
+from datetime import datetime, timedelta
+import msgspec
+from lineage.catalog.reader import CatalogReader
+from lineage.process.clock import to_micros
+from service.queries.dataset_lookup import Dataset
+from service.queries.run_shapes import Instant
+from service.queries.shapes import DatasetDetail
+from service.queries.timestamps import iso_of
 
 _MOST = 200
 # Of each edge and oracle the newest; one that is not good before those that are.
@@ -23,6 +30,19 @@ SELECT c.written_at, d.namespace AS dataset_namespace, d.name AS dataset, c.outc
 ORDER BY CASE c.outcome WHEN 'good' THEN 1 ELSE 0 END, d.namespace, d.name, c.oracle LIMIT :most
 """
 _HIDDEN = f"SELECT COUNT(*) {_NEWEST} AND NOT ({{seen}})"
+
+# As freshness judges: what is declared, an hour of a stream, what was learned.
+_IN_FORCE = """
+SELECT p.declared_limit_seconds AS declared,
+  CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN 3600.0 END AS streaming,
+  l.limit_seconds AS learned
+FROM dataset d
+LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
+LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
+WHERE d.dataset_key = :key
+"""
+_ORIGINS = ("declared", "streaming", "learned")  # columns of `_IN_FORCE`
 
 
 class EdgeCheck(msgspec.Struct, frozen=True):
@@ -58,3 +78,30 @@ def edge_checks(
         EdgeCheck(**row._asdict() | {"written_at": iso_of(row.written_at)}) for row in rows[:_MOST]
     ]
     return EdgeChecks(checks, hidden, f"the first {_MOST}" if len(rows) > _MOST else None)
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """Limit of the age, and the deadline; null in `deadline_at`: the dataset was never written."""
+
+    seconds: float
+    origin: str
+    deadline_at: Instant | None
+
+
+def limit_of(reader: CatalogReader, named: Dataset, known: DatasetDetail) -> Limit | None:
+    """Return the last freshness limit, or the one that would apply; null: none yet."""
+    judged = [
+        (each.limit_seconds, each.limit_origin) for each in known.states if each.limit_seconds
+    ]
+    (row,) = reader.rows(_IN_FORCE, {"key": named[0]})
+    in_force = [(getattr(row, origin), origin) for origin in _ORIGINS]
+    seconds, origin = next((each for each in (*judged, *in_force) if each[0]), (None, None))
+    if seconds is None:
+        return None
+    written_at = known.last_written_at
+    deadline_at = None if written_at is None else _later(written_at, seconds)
+    return Limit(seconds, origin or "unknown", deadline_at)
+
+
+def _later(instant: str, seconds: float) -> str:
+    return iso_of(to_micros(datetime.fromisoformat(instant) + timedelta(seconds=seconds)))

@@ -1,14 +1,15 @@
 """History of a dataset: its schemas with changes, its versions, checksums and writes."""
 
 from collections.abc import Sequence
-
 from lineage.catalog.queries import sql_hour_of
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from service.queries.dataset_lookup import Dataset
-from service.queries.history_shapes import DatasetHistory, SchemaSpan, Stamp, Write
 from service.queries.schema_changes import fields_of, schema_change
 from service.queries.timestamps import iso_of
+import msgspec
+from service.queries.run_shapes import Instant
+from service.queries.schema_changes import SchemaChange, SchemaField
 
 _SCHEMAS = """
 SELECT schema_key, fields, first_seen_at, last_seen_at FROM schema_version
@@ -32,6 +33,49 @@ SELECT w.written_at, w.root_run_id, w.job_namespace, w.job_name, coalesce(w.rows
 FROM dataset_write w WHERE w.dataset_key = :key
 ORDER BY w.written_at DESC, w.root_run_id LIMIT :most
 """  # noqa: S608 - our own columns
+
+
+class SchemaSpan(msgspec.Struct, frozen=True):
+    """Schema, and its change from the one before; `change` is null for the first."""
+
+    first_seen_at: Instant
+    last_seen_at: Instant
+    fields: list[SchemaField]
+    change: SchemaChange | None
+    code_versions: list[str]  # of the writes that named it, as far as they are kept
+
+
+class Stamp(msgspec.Struct, frozen=True):
+    """Version or checksum that was reported, with the first and the last time."""
+
+    value: str
+    first_seen_at: Instant
+    last_seen_at: Instant
+
+
+class Write(msgspec.Struct, frozen=True):
+    """Write by a root run of a job, with the version of its code."""
+
+    written_at: Instant
+    root_run_id: str
+    job_namespace: str
+    job_name: str
+    rows: int | None
+    partition: str | None
+    code_version: str | None
+
+
+class DatasetHistory(msgspec.Struct, frozen=True):
+    """History of a dataset, newest first; schemas in their order."""
+
+    dataset_namespace: str
+    dataset: str
+    schemas: list[SchemaSpan]
+    versions: list[Stamp]
+    checksums: list[Stamp]
+    writes: list[Write]
+    partial: bool
+    partial_reason: str | None
 
 
 def dataset_history(reader: CatalogReader, named: Dataset, *, limit: int) -> DatasetHistory:

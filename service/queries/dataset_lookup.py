@@ -8,7 +8,7 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.names.keys import key
 from lineage.names.names import FOLD, fold, join_parts
-from service.api.access.visibility import EVERYTHING, Visibility
+from service.queries.visibility import EVERYTHING, Visibility
 from service.errors import (
     AmbiguousDatasetError,
     ForbiddenNamespaceError,

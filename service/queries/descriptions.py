@@ -10,7 +10,7 @@ import msgspec
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.names.keys import key
-from service.api.access.visibility import Visibility
+from service.queries.visibility import Visibility
 from service.queries.run_shapes import RunTag
 
 MOST_TAGS: Final = 100  # of one dataset

@@ -6,7 +6,7 @@ from typing import Any
 
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
-from service.api.access.visibility import Visibility
+from service.queries.visibility import Visibility
 from service.queries.descriptions import NOTHING, describe_datasets, tags_of_fields
 from service.queries.marquez_shapes import FieldData, NodeName
 from service.queries.schema_changes import fields_of

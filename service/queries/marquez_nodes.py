@@ -8,7 +8,7 @@ import msgspec
 from lineage.catalog.queries import LEAF_RUN_ID, failed_at, newest_schema
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
-from service.api.access.visibility import Visibility
+from service.queries.visibility import Visibility
 from service.queries.descriptions import NOTHING, describe_jobs
 from service.queries.marquez_fields import Sayings
 from service.queries.marquez_shapes import (
@@ -20,7 +20,7 @@ from service.queries.marquez_shapes import (
     RunData,
     state_of,
 )
-from service.queries.node_ids import node_id_of
+from service.queries.marquez_ids import node_id_of
 from service.queries.timestamps import iso, iso_of, milliseconds_between
 
 _DATASETS = f"""

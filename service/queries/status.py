@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
-
 import msgspec
-
 from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
 from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import CatalogReader, NoCatalogError, open_reader, rows_for
@@ -18,7 +16,6 @@ from service.ingest.spool import LAST_SEQ, first, reading
 from service.queries.applications import KubernetesStatus, kubernetes_status
 from service.queries.catalog_session import unreachable
 from service.queries.datasets import counts_by_state
-from service.queries.log_backlog import records_waiting
 from service.queries.roles import (
     RolePolicy,
     RoleStatus,
@@ -34,12 +31,21 @@ from service.queries.timestamps import Evaluated, iso, last_evaluation, seconds_
 from service.runtime.data_folder import open_to_others
 from service.runtime.jobs import PeriodicJobState
 from service.runtime.settings import Settings
+from typing import Final
+from lineage.catalog.meta_keys import EVENTS_WAIT_SINCE
+from lineage.catalog.reader import CatalogReader
 
 if TYPE_CHECKING:  # the policy brings YAML, which `lineward status` cannot wait for
     from lineage.policy.file import PolicyState
 
 _WAITS = "SELECT name, value FROM meta WHERE name IN (:keys)"
 _ALIVE_MICROS = 5_000_000  # the collector sends a heartbeat each second
+
+_LOG_RECORDS: Final = """
+SELECT SUM(CASE WHEN end_offset > next_offset THEN end_offset - next_offset ELSE 0 END)
+FROM log_position
+"""
+_OLDEST_EVENT: Final = f"SELECT value FROM meta WHERE name = '{EVENTS_WAIT_SINCE}'"  # noqa: S608 - a constant
 
 
 class SpoolStatus(msgspec.Struct, frozen=True):
@@ -199,3 +205,15 @@ def spool_status(path: Path, now: datetime) -> SpoolStatus | None:
             last_seq=first(spool, LAST_SEQ) or 0,
             rejected=first(spool, "SELECT COUNT(*) FROM rejected") or 0,
         )
+
+
+def records_waiting(reader: CatalogReader) -> int | None:
+    """Return the records behind the pipeline's position; None before the first batch."""
+    records = reader.rows(_LOG_RECORDS)[0][0]
+    return None if records is None else int(records)
+
+
+def oldest_since(reader: CatalogReader) -> int | None:
+    """Return when the oldest event that had not landed at the last evaluation was received, µs."""
+    rows = reader.rows(_OLDEST_EVENT)
+    return int(rows[0][0]) or None if rows else None

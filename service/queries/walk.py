@@ -1,16 +1,23 @@
-"""Walks of the visible part of the graph, level by level."""
+"""Walks of the visible part of the graph, level by level, and their trees.
+
+A dataset stands once in a tree with its own branch, where it was found; elsewhere it is only named
+(`repeated`): a graph with diamonds would otherwise grow without end as a tree.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
-
 from lineage.catalog.queries import TIER
 from lineage.catalog.reader import CatalogReader, Values, rows_for
 from lineage.catalog.rows import Row
 from lineage.graph.walks import NOBODY, Responsible, Walk, too_deep, too_many
-from service.api.access.visibility import Visibility
+from service.queries.visibility import Visibility
 from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import mark_failing, states_of, states_of_now
-from service.queries.visible import UNSEEN
+from service.queries.visibility import UNSEEN
+from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
+from typing import Final, TypeVar
+from lineage.graph.walks import Edge, Walk
 
 Name = tuple[str, str]  # namespace, name
 
@@ -37,6 +44,12 @@ _Known = TypeVar("_Known", Name, Responsible)
 
 DIRECTIONS: dict[str, tuple[str, ...]] = {"upstream": ("upstream",), "downstream": ("downstream",)}
 DIRECTIONS["both"] = ("upstream", "downstream")
+
+_Node = TypeVar("_Node")
+# An edge, by positions in the walk: from, to, jobs, and the branches of its end. The branches are
+# filled later; None if the end was drawn before.
+Draw = Callable[[int, int, list[str], list[_Node] | None], _Node]
+_NAME: Final = attrgetter("dataset_namespace", "dataset")
 
 
 def walk_lineage(asked: CatalogSession, way: str, starts: Iterable[int], depth: int) -> Walk:
@@ -174,3 +187,32 @@ class CatalogWalk:
             if other not in seen:
                 self._walk.hidden.setdefault(self._numbers[here], set()).add(other)
         return [row for row in rows if row[1] in seen]
+
+
+def branches(walk: Walk, draw: Draw[_Node]) -> list[_Node]:
+    """Build the tree of a walk by name; `draw` decides about each edge."""
+    hanging: list[list[_Node]] = [[] for _ in walk.keys]
+    for here, other, jobs in _joined(walk.edges):
+        below = hanging[other] if walk.finders[other] == here else None
+        hanging[here].append(draw(here, other, jobs, below))
+    for nodes in hanging:
+        if len(nodes) > 1:
+            nodes.sort(key=_NAME)
+    return hanging[0]
+
+
+def _joined(edges: Iterable[Edge]) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield each pair once, with its jobs: its edges follow one another."""
+    of = to = None
+    jobs: list[str] = []
+    several: list[list[str]] = [jobs]
+    for here, other, job in edges:
+        if other == to and here == of:
+            jobs.append(job)
+            if several[-1] is not jobs:
+                several.append(jobs)
+        else:
+            jobs, of, to = [job], here, other
+            yield here, other, jobs
+    for jobs in several:
+        jobs[:] = sorted(set(jobs))

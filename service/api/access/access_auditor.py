@@ -16,7 +16,7 @@ from lineage.process.clock import DAY_MICROS, Clock, to_micros
 from lineage.states import UNAUTHORIZED_ACCESS
 from service.api.access.judge import AccessFileVersion, fault_of
 from service.api.served.counter_buffer import CountBatch
-from service.api.served.flush import add
+from service.api.served.counter_buffer import add_batch
 
 DENIED, UNAUTHORIZED = "lineage_access_denied", "lineage_access_unauthorized"
 _CURSOR = "access"
@@ -62,7 +62,7 @@ class AccessAuditor:
         with write_transaction(engine) as connection:
             if _locked_position(connection) != after:
                 return  # another service judged them
-            add(connection, found)
+            add_batch(connection, found)
             moved = [{"name": _CURSOR, "position": rows[-1]["id"]}]
             fold_rows(connection, tables.service_cursor, moved)
         self._denied += sum(row["decision"] != "allow" for row in rows)

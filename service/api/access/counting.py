@@ -18,7 +18,7 @@ from service.api.access.budget import Grouped
 from service.api.access.judge import AccessFileVersion, version_at
 from service.api.access.served import Answered, ServedLog
 from service.api.served.counter_buffer import CountBatch
-from service.api.served.flush import add
+from service.api.served.counter_buffer import add_batch
 
 UNAUDITED = "unaudited"
 _MOST_IDS = 500
@@ -71,7 +71,7 @@ class AccessCounter:
             batch.count(UNAUTHORIZED_ACCESS, to_micros(self._clock()), "unknown")
         if batch:
             with write_transaction(engine) as connection:
-                add(connection, batch)
+                add_batch(connection, batch)
 
 
 def _grouped_row(at: int, reason: str, count: int) -> AccessRecord:

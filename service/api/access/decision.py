@@ -1,14 +1,21 @@
-"""Decisions on accesses: who asks, and whether the version in force permits it."""
+"""Decisions on accesses: who asks, and whether the version in force permits it.
+
+The cookie with a browser's token is accepted by pages only, never by the API. A browser adds it to
+any request, also if another site made it send one: so nothing that changes anything goes by the
+cookie alone; see `service.api.cross_site`.
+"""
 
 import hashlib
 import hmac
 import re
 from collections.abc import Iterable
-
 import msgspec
-
 from service.api.access.versions import AccessVersion, Holder, fingerprint_of
-from service.api.access.visibility import EVERYTHING, Visibility
+from service.queries.visibility import EVERYTHING, Visibility
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import quote, unquote_to_bytes
+from litestar.datastructures import Cookie
 
 READ, RESPOND, ALERTS, ADMIN = "read", "respond", "alerts", "admin"
 OTHER = "other"
@@ -32,6 +39,9 @@ _ADVICE = {
     "namespace": "the token may not see this namespace",
 }
 _UNKNOWN_WHO = ("no_token", "malformed_token", "unknown_token", "expired")
+
+_COOKIE: Final = "lineward_token"
+_COOKIE_SECONDS: Final = 12 * 3_600
 
 
 class AccessDecision(msgspec.Struct, frozen=True):
@@ -112,3 +122,28 @@ def _rejection(holder: Holder, action: str, at: int, *, is_cut: bool) -> str:
     if not is_cut and "*" not in holder.namespaces:
         return "whole_only"
     return ""
+
+
+def cookie_of(token: str, *, is_secure: bool) -> Cookie:
+    """Return the cookie of this token; an empty token ends the session."""
+    return Cookie(
+        key=_COOKIE,
+        value=quote(token, safe=""),
+        max_age=_COOKIE_SECONDS if token else 0,
+        path="/",
+        httponly=True,
+        secure=is_secure,
+        # Strict would not be sent where a link of a message leads here.
+        samesite="lax",
+    )
+
+
+def bearers(headers: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
+    """Return the token in the cookies as Authorization headers."""
+    sent = b";".join(value for name, value in headers if name.lower() == b"cookie")
+    pairs = (each.strip().partition(b"=") for each in sent.split(b";"))
+    return [
+        b"Bearer " + unquote_to_bytes(value)
+        for name, _, value in pairs
+        if name == _COOKIE.encode() and value
+    ]

@@ -5,9 +5,9 @@ from typing import Annotated
 from litestar import get
 from litestar.params import QueryParameter
 
-from service.api.routes.pages import page, render
+from service.api.routes.request import page, render
 from service.api.routes.request import AnyRequest, Cursor, session
-from service.queries.access_audit import AccessFilters, AccessPage, access_audit
+from service.queries.audit import AccessFilters, AccessPage, access_audit
 from service.queries.audit import AuditFilters, AuditPage, audit
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]

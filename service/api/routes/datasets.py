@@ -1,11 +1,9 @@
-"""Datasets, all of them by page and one of them whole, as answers and as pages."""
+"""Datasets: all of them by page, one of them whole, and reads without a source (M5)."""
 
 from typing import Annotated
-
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
-
-from service.api.routes.pages import page, render
+from service.api.routes.request import page, render
 from service.api.routes.request import AnyRequest, Cursor, session
 from service.explorer.dataset import MOST_AFFECTED, dataset_view
 from service.explorer.listing import listing
@@ -13,8 +11,14 @@ from service.queries import dataset as one
 from service.queries.dataset_history import dataset_history
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.datasets import FURTHEST, Filters, ListPart, datasets
-from service.queries.history_shapes import DatasetHistory
+from service.queries.dataset_history import DatasetHistory
 from service.queries.shapes import DatasetDetail, DatasetPage, Why
+from typing import Annotated
+from litestar import get
+from litestar.params import QueryParameter
+from service.api.routes.request import page, render
+from service.api.routes.request import AnyRequest, session
+from service.queries.unsourced import MOST_HOURS, MOST_LISTED, UnsourcedReads, unsourced_reads
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=10_000, description="Maximum number of results.")]
 _Most = Annotated[
@@ -22,6 +26,11 @@ _Most = Annotated[
 ]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 _Offset = Annotated[int, QueryParameter(ge=0, le=FURTHEST, description="Datasets to skip.")]
+
+_MostReads = Annotated[
+    int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
+]
+_Hours = Annotated[int, QueryParameter(ge=1, le=MOST_HOURS, description="Number of past hours.")]
 
 
 @get("/api/v1/datasets", query="datasets", access="datasets", is_cut=True, sync_to_thread=True)
@@ -100,3 +109,20 @@ def get_dataset_page(
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         view = dataset_view(asked, named)
         return render(request, "dataset", view=view, most_affected=MOST_AFFECTED)
+
+
+@get("/api/v1/unsourced-reads", access="datasets", is_cut=True, sync_to_thread=True)
+def get_unsourced_reads(
+    request: AnyRequest, *, hours: _Hours = 24, limit: _MostReads = 100
+) -> UnsourcedReads:
+    """List datasets that were read though no write of them is known, most readers first."""
+    with session(request) as asked:
+        return unsourced_reads(asked.reader, asked.now, asked.visibility, hours=hours, limit=limit)
+
+
+@page("/unsourced-reads", access="datasets", is_cut=True)
+def get_unsourced_page(request: AnyRequest, *, hours: _Hours = 24) -> str:
+    """Show datasets that were read though no write of them is known."""
+    with session(request) as asked:
+        found = unsourced_reads(asked.reader, asked.now, asked.visibility, hours=hours)
+    return render(request, "unsourced", view=found)

@@ -1,14 +1,13 @@
-"""Rejected events and errors of the pipeline, as answers and as pages: for admins.
+"""Events with errors: rejected, read in part or set aside; as answers and as pages: for admins.
 
-A body may name any dataset, and no namespace is known of an event that did not land.
+A body, an error or a job's name may name any dataset, and no namespace is known of an event that
+did not land: nothing of a list could be left out for a token of some namespaces.
 """
 
 from typing import Annotated
-
 from litestar import get
 from litestar.params import QueryParameter
-
-from service.api.routes.pages import page, render
+from service.api.routes.request import page, render
 from service.api.routes.request import AnyRequest, Cursor, session
 from service.queries.event_errors import (
     MOST_LISTED,
@@ -17,11 +16,22 @@ from service.queries.event_errors import (
     pipeline_errors,
     rejected_events,
 )
+from typing import Annotated
+from litestar import get
+from litestar.params import QueryParameter
+from service.api.routes.request import page, render
+from service.api.routes.request import AnyRequest, Cursor, session
+from service.queries.set_aside import MOST_SET_ASIDE, SetAsidePage, set_aside_events
 
 _Limit = Annotated[
     int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
 ]
 _Reason = Annotated[str | None, QueryParameter(max_length=200, description="Of one reason.")]
+
+_MostSetAside = Annotated[
+    int, QueryParameter(ge=1, le=MOST_SET_ASIDE, description=("Maximum number of results."))
+]
+_All = Annotated[bool, QueryParameter(name="all", description="Include requeued events.")]
 
 
 @get("/api/v1/rejected-events", access="set_aside", sync_to_thread=True)
@@ -59,3 +69,24 @@ def get_pipeline_errors_page(
     with session(request) as asked:
         found = pipeline_errors(asked.reader, spool, reason=reason or None, cursor=cursor)
     return render(request, "pipeline_errors", view=found, reason=reason, is_first=cursor is None)
+
+
+@get("/api/v1/set-aside-events", access="set_aside", sync_to_thread=True)
+def get_set_aside_events(
+    request: AnyRequest, *, with_requeued: _All = False, limit: _MostSetAside = 100, cursor: Cursor = None
+) -> SetAsidePage:
+    """List events that failed alone and that the pipeline set aside, the newest first."""
+    with session(request) as asked:
+        return set_aside_events(
+            asked.reader, with_requeued=with_requeued, limit=limit, cursor=cursor
+        )
+
+
+@page("/set-aside-events", access="set_aside")
+def get_set_aside_page(
+    request: AnyRequest, *, with_requeued: _All = False, cursor: Cursor = None
+) -> str:
+    """Show events that were set aside, and the command that requeues them."""
+    with session(request) as asked:
+        found = set_aside_events(asked.reader, with_requeued=with_requeued, cursor=cursor)
+    return render(request, "set_aside", view=found, all=with_requeued, is_first=cursor is None)

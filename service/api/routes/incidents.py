@@ -11,12 +11,12 @@ from litestar.response import Redirect
 from alerts.operator_actions.audit import Via
 from alerts.operator_actions.command_requests import Action, CommandRequest
 from service.api.access.gate import who_asks
-from service.api.routes.pages import HEADERS, page, render
+from service.api.routes.request import HEADERS, page, render
 from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, Cursor, json_body, session
-from service.cli.time_args import parse_end
+from service.queries.timestamps import parse_end
 from service.errors import InvalidQuestionError
 from service.explorer.addresses import incident_at
-from service.explorer.forms import require_own_form
+from service.api.cross_site import require_own_form
 from service.explorer.incident import LENGTHS, MOST_MEMBERS, incident_view
 from service.incidents.incident_commands import Outcome, outcome, put
 from service.queries.incident import incident

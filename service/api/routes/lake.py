@@ -6,7 +6,7 @@ from litestar import get
 from litestar.params import FromPath, FromQuery, QueryParameter
 
 from service.api.access.gate import visibility_of
-from service.api.access.visibility import EVERYTHING
+from service.queries.visibility import EVERYTHING
 from service.api.routes.request import AnyRequest, Cursor
 from service.queries.lake.recalled import LakeQuestion
 from service.queries.lake.runs import (

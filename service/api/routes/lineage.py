@@ -13,7 +13,7 @@ from service.queries.lineage import lineage
 from service.queries.lineage_at import PastLineage, past_lineage
 from service.queries.marquez_graph import marquez_lineage
 from service.queries.marquez_shapes import MarquezLineage
-from service.queries.node_ids import node_named
+from service.queries.marquez_ids import node_named
 from service.queries.shapes import Lineage
 from service.queries.timestamps import past_instant
 from service.queries.walk import MOST_DEPTH

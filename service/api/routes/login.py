@@ -7,12 +7,12 @@ from litestar import post
 from litestar.exceptions import TooManyRequestsException
 from litestar.response import Redirect
 
-from service.api.access.cookie import cookie_of
+from service.api.access.decision import cookie_of
 from service.api.access.gate import OPEN, TOO_MANY, address_of
-from service.api.routes.pages import HEADERS, page, render
+from service.api.routes.request import HEADERS, page, render
 from service.api.routes.request import MAX_BODY_BYTES, AnyRequest
 from service.errors import InvalidQuestionError
-from service.explorer.forms import require_own_form
+from service.api.cross_site import require_own_form
 
 _TOKEN: Final = re.compile(r"[!-~]{1,4096}")  # what an Authorization header could hold
 # A path of ours: two slashes, or one and its mirror image, would lead to another host.

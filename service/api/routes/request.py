@@ -1,19 +1,23 @@
-"""Request of the API: its catalog session, and its body."""
+"""Request of the API: its catalog session, its body, and the page that answers it."""
 
 from contextlib import AbstractContextManager
 from typing import Annotated, Any, TypeVar
-
 import msgspec
 from litestar import Request
 from litestar.datastructures import State
 from litestar.params import QueryParameter
-
 from service.api.access.gate import visibility_of
-from service.api.access.visibility import EVERYTHING
+from service.queries.visibility import EVERYTHING
 from service.errors import InvalidQuestionError, NotJsonError
 from service.ingest.input_checks import reject_nul_in_json
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.cursors import MOST_CHARACTERS
+from functools import partial
+from typing import Any
+from litestar import MediaType, get
+from litestar.datastructures import ResponseHeader
+from service.api.access.gate import who_of
+from service.explorer.drawing import PAGE_HEADERS, render_page
 
 AnyRequest = Request[Any, Any, State]
 Cursor = Annotated[
@@ -22,6 +26,17 @@ Cursor = Annotated[
 ]
 MAX_BODY_BYTES = 65_536
 _Shape = TypeVar("_Shape")
+
+HEADERS = [ResponseHeader(name=name, value=value) for name, value in PAGE_HEADERS.items()]
+# `page`: a rejection of it is a page too, and a browser's cookie is believed.
+page = partial(
+    get,
+    page=True,
+    media_type=MediaType.HTML,
+    response_headers=HEADERS,
+    include_in_schema=False,
+    sync_to_thread=True,
+)
 
 
 def session(request: AnyRequest) -> AbstractContextManager[CatalogSession]:
@@ -59,3 +74,9 @@ def require_json(request: AnyRequest) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise NotJsonError(f"send `Content-Type: application/json`, not {kind[:80]!r}")
+
+
+def render(request: AnyRequest, template: str, **view: Any) -> str:  # noqa: ANN401 - the template's
+    """Render a page for the caller."""
+    now = request.app.state.clock()
+    return render_page(template, now, who_of(request.scope), here=request.url.path, **view)

@@ -1,12 +1,22 @@
-"""Runbook pages that alerts and messages link to: open to all, since they name no dataset or job.
+"""Runbooks: their pages, and their actions.
 
-An on-call engineer opens one on a phone, without a token.
+Pages are open to all, since they name no dataset or job: an on-call engineer opens one on a phone,
+without a token. Actions are for admins alone: readers have no name for it.
 """
 
+import asyncio
+from typing import Annotated, Any
+import msgspec
+from litestar import get, post
+from litestar.params import FromPath, QueryParameter
+from runbooks.actions.calling import ActionAnswer
+from runbooks.actions.registry import ACTIONS
+from service.actions.action_runner import Requester, run
+from service.api.access.gate import who_asks, who_of
+from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, json_body
 from litestar import MediaType, get
 from litestar.datastructures import ResponseHeader
 from litestar.params import FromPath
-
 from runbooks.html import CONTENT_SECURITY_POLICY, index_html, page_html
 from runbooks.library import PATH
 from service.api.access.gate import OPEN
@@ -38,3 +48,58 @@ def get_runbooks() -> str:
 def get_runbook(name: FromPath[str]) -> str:
     """Return one page."""
     return page_html(name)
+
+
+class ActionDescription(msgspec.Struct, frozen=True):
+    """Action, with the JSON Schema of its arguments."""
+
+    name: str
+    says: str
+    arguments: dict[str, Any]
+
+
+class Actions(msgspec.Struct, frozen=True):
+    """List of all actions."""
+
+    actions: list[ActionDescription]
+
+
+@get("/api/v1/actions", access="actions", sync_to_thread=False)
+def get_actions() -> Actions:
+    """List the actions."""
+    return Actions(
+        [
+            ActionDescription(one.name, one.says, msgspec.json.schema(one.arguments))
+            for one in ACTIONS.values()
+        ]
+    )
+
+
+@post(
+    "/api/v1/actions/{name:str}",
+    access="act",
+    sends=dict[str, Any],
+    status_code=200,
+    request_max_body_size=MAX_BODY_BYTES,
+)
+async def post_action(
+    request: AnyRequest,
+    name: FromPath[str],
+    is_dry: Annotated[bool, QueryParameter(name="dry_run")] = True,  # noqa: FBT002 - of the query
+) -> ActionAnswer:
+    """Plan it; with `dry_run=false`, do it."""
+    arguments = await json_body(request, dict[str, Any])
+    # Anybody who reaches an open API may ask for a dry run; none of them has a name.
+    is_named = who_of(request.scope) is not None
+    asker = Requester(who=who_asks(request.scope), via="api", is_allowed=is_named)
+    state = request.app.state
+    return await asyncio.to_thread(
+        run,
+        state.settings,
+        name,
+        arguments,
+        asker,
+        is_dry=is_dry,
+        clock=state.clock,
+        policy=state.policy.current(),
+    )

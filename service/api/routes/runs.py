@@ -1,11 +1,13 @@
-"""Runs, and the differences between two of them, as answers and as pages."""
+"""Runs, the differences between two of them, and jobs, as answers and as pages.
+
+Jobs are for tokens that may see every namespace. The name of a job may name any dataset that it
+makes, and a job without datasets has no namespace that a token could be held to.
+"""
 
 from typing import Annotated
-
 from litestar import get
 from litestar.params import FromPath, FromQuery, QueryParameter
-
-from service.api.routes.pages import page, render
+from service.api.routes.request import page, render
 from service.api.routes.request import AnyRequest, Cursor, session
 from service.errors import InvalidQuestionError
 from service.explorer.words import facts_of
@@ -14,9 +16,21 @@ from service.queries.diff import RunDiff, diff, runs_of_job
 from service.queries.run_shapes import RecentRuns, RunAnswer
 from service.queries.runs import NO_RUNS, recent_runs, run
 from service.queries.schema_changes import describe_changes
+from typing import Annotated
+from litestar import get
+from litestar.params import QueryParameter
+from service.api.routes.request import page, render
+from service.api.routes.request import AnyRequest, Cursor, session
+from service.queries.jobs import MOST_LISTED, JobPage, jobs
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
+
+_MostJobs = Annotated[int, QueryParameter(ge=1, le=MOST_LISTED, description="Maximum number of jobs.")]
+_Contains = Annotated[
+    str | None,
+    QueryParameter(max_length=4_096, description=("Only job names that contain this text.")),
+]
 
 
 @get("/api/v1/runs/{run_id:str}", query="run", access="run", is_cut=True, sync_to_thread=True)
@@ -76,3 +90,20 @@ def get_diff(
             message = "first, second: give two runs, or a job"
             raise InvalidQuestionError(message)
         return diff(asked.reader, first, second)
+
+
+@get("/api/v1/last-runs", access="run", sync_to_thread=True)
+def get_jobs(
+    request: AnyRequest, *, contains: _Contains = None, limit: _MostJobs = 100, cursor: Cursor = None
+) -> JobPage:
+    """List jobs by their own names, each with its newest runs."""
+    with session(request) as asked:
+        return jobs(asked.reader, contains=contains, limit=limit, cursor=cursor)
+
+
+@page("/jobs", access="run")
+def get_jobs_page(request: AnyRequest, *, find: _Contains = None, cursor: Cursor = None) -> str:
+    """Show jobs with their newest runs, found by a part of the name."""
+    with session(request) as asked:
+        found = jobs(asked.reader, contains=find or None, cursor=cursor)
+    return render(request, "jobs", view=found, find=find or "", is_first=cursor is None)

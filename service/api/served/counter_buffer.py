@@ -5,16 +5,21 @@ A process that is killed loses what it had not written down: a second's worth.
 
 import threading
 from collections import Counter
-
 import msgspec
-
 from lineage.process.clock import HOUR_MICROS
 from lineage.states import Sli
+from sqlalchemy import Connection, Engine
+from lineage.catalog import tables
+from lineage.catalog.engine import write_transaction
+from lineage.catalog.upsert import add_up, fold_rows
+from lineage.states import ALL_TIERS
 
 QUERY_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 IMPACT_BOUNDS = (1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 3_600.0, 86_400.0)
 
 Outcome = str  # good | bad | unknown
+
+_AMOUNTS = ("good", "total", "unknown")
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -82,3 +87,67 @@ class CounterBuffer:
         with self._lock:
             taken, self._waiting = self._waiting, CountBatch()
             return taken
+
+
+def flush_counts(engine: Engine, tallies: CounterBuffer) -> None:
+    """Add all that waits; what could not be written waits on.
+
+    Raises:
+        sqlalchemy.exc.SQLAlchemyError: the catalog is away.
+    """
+    batch = tallies.take()
+    if not batch:
+        return
+    try:
+        with write_transaction(engine) as connection:
+            add_batch(connection, batch)
+    except BaseException:
+        tallies.add(batch)
+        raise
+
+
+def add_batch(connection: Connection, batch: CountBatch) -> None:
+    """Add a batch inside a transaction: counters never fall, and are never corrected."""
+    hours: dict[tuple[str, int], list[float]] = {}
+    for (sli, hour, outcome), count in batch.outcomes.items():
+        _sum(hours.setdefault((sli, hour), [0.0, 0.0, 0.0]), outcome, count)
+    totals: dict[str, list[float]] = {}
+    for (sli, _), amounts in hours.items():
+        held = totals.setdefault(sli, [0.0, 0.0, 0.0])
+        totals[sli] = [one + other for one, other in zip(held, amounts, strict=True)]
+    folds = dict.fromkeys(_AMOUNTS, add_up)
+    named = {"tier": ALL_TIERS, "tier_origin": "default"}
+    counters = [{"sli": sli, **named, **_named(held)} for sli, held in totals.items()]
+    fold_rows(connection, tables.served_counter, counters, folds)
+    by_hour = [
+        {"sli": sli, "tier": ALL_TIERS, "hour": hour, **_named(amounts)}
+        for (sli, hour), amounts in hours.items()
+    ]
+    fold_rows(connection, tables.served_hour, by_hour, folds)
+    _add_figures(connection, batch)
+
+
+def _add_figures(connection: Connection, batch: CountBatch) -> None:
+    labels = ("metric", "backend", "query", "le")
+    buckets = [
+        {**dict(zip(labels, at, strict=True)), "value": value}
+        for at, value in batch.buckets.items()
+    ]
+    fold_rows(connection, tables.served_bucket, buckets, {"value": add_up})
+    counts = [
+        {"metric": metric, "label": label, "value": float(value)}
+        for (metric, label), value in batch.counts.items()
+    ]
+    fold_rows(connection, tables.served_count, counts, {"value": add_up})
+
+
+def _sum(amounts: list[float], outcome: str, count: int) -> None:
+    if outcome == "unknown":
+        amounts[2] += count
+        return
+    amounts[0] += count if outcome == "good" else 0
+    amounts[1] += count
+
+
+def _named(amounts: list[float]) -> dict[str, float]:
+    return dict(zip(_AMOUNTS, amounts, strict=True))

@@ -1,14 +1,21 @@
-"""`lineward audit`: operator actions and their results."""
+"""`lineward audit`, `lineward access-audit`: operator actions, and accesses to the API."""
 
 from typing import Annotated
-
 import typer
 from rich.console import RenderableType
-
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import escape_markup, filled, grid, local, show
 from service.queries.audit import AuditFilters, AuditPage
 from service.queries.audit import audit as find_actions
+from service.queries.catalog_session import open_session
+from service.runtime.settings import read
+from typing import Annotated
+import typer
+from rich.console import RenderableType
+from service.cli.commands.options import AsJson, DataDir
+from service.cli.terminal import escape_markup, filled, grid, local, show
+from service.queries.audit import MOST_LISTED, AccessFilters, AccessPage
+from service.queries.audit import access_audit as find_accesses
 from service.queries.catalog_session import open_session
 from service.runtime.settings import read
 
@@ -39,3 +46,29 @@ def action_table(answer: AuditPage) -> RenderableType:
         cells = (row.who, row.via or "", row.action, row.detail, row.answer or "")
         shown.add_row(escape_markup(local(row.at)), *map(escape_markup, cells))
     return filled(shown, "no operator actions match")
+
+
+@app.command()
+def access_audit(  # noqa: PLR0913 - each is an option
+    data_dir: DataDir = None,
+    *,
+    who: Annotated[str | None, typer.Option(help="Only this token name.")] = None,
+    action: Annotated[str | None, typer.Option(help="Only this action, e.g. `lineage`.")] = None,
+    decision: Annotated[str | None, typer.Option(help="Only this decision: allow or deny.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List accesses to the API and whether the policy allowed them, newest first."""
+    with open_session(read(data_dir)) as asked:
+        answer = find_accesses(asked.reader, AccessFilters(who, action, decision), limit=limit)
+    show(answer, access_table, as_json=as_json)
+
+
+def access_table(answer: AccessPage) -> RenderableType:
+    """Draw one line for each access."""
+    shown = grid("time", "who", "action", "subject", "namespaces", "decision", "status", "policy")
+    for row in answer.rows:
+        decided = f"{row.decision}: {row.reason}" if row.reason else row.decision
+        texts = (row.who or "-", row.action, row.subject, ", ".join(row.namespaces), decided)
+        shown.add_row(*map(escape_markup, (local(row.at), *texts, row.status, row.version[:8])))
+    return filled(shown, "no accesses are recorded: see `access` of the policy")

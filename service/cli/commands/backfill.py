@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from service.cli.commands.options import AsJson
-from service.cli.commands.progress import progress
+from service.cli.terminal import progress
 from service.cli.terminal import console, escape_control, escape_markup, print_json
 from service.ingest.backfill import BatchSender
 from service.ingest.backfill_report import BackfillReport

@@ -1,10 +1,8 @@
-"""`lineward rejected`, `lineward pipeline-errors`: events with errors, as they were received."""
+"""`lineward rejected`, `lineward pipeline-errors`, `lineward set-aside`: events with errors."""
 
 from typing import Annotated
-
 import typer
 from rich.console import RenderableType
-
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import escape_markup, filled, grid, local, show
 from service.queries.catalog_session import open_session
@@ -15,6 +13,14 @@ from service.queries.event_errors import (
     rejected_events,
 )
 from service.queries.event_errors import pipeline_errors as find_errors
+from service.runtime.settings import read
+from typing import Annotated
+import typer
+from rich.console import RenderableType
+from service.cli.commands.options import AsJson, DataDir
+from service.cli.terminal import escape_markup, filled, grid, local, show
+from service.queries.catalog_session import open_session
+from service.queries.set_aside import MOST_SET_ASIDE, SetAsidePage, set_aside_events
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
@@ -70,3 +76,34 @@ def error_table(answer: PipelineErrorPage) -> RenderableType:
 def _head(body: str) -> str:
     """Return as much as a line has room for: `--json` has more."""
     return body if len(body) <= _HEAD else f"{body[:_HEAD]}…"
+
+
+@app.command()
+def set_aside(
+    data_dir: DataDir = None,
+    *,
+    with_requeued: Annotated[bool, typer.Option("--all", help="Include requeued events.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_SET_ASIDE, help="Maximum number.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List events that the pipeline set aside because they failed, newest first."""
+    with open_session(read(data_dir)) as asked:
+        answer = set_aside_events(asked.reader, with_requeued=with_requeued, limit=limit)
+    show(answer, set_aside_table, as_json=as_json)
+
+
+def set_aside_table(answer: SetAsidePage) -> RenderableType:
+    """Draw the events for people."""
+    shown = grid("event", "set aside", "error", "bytes", "job", "run", "producer", "requeued")
+    for event in answer.events:
+        job = "/".join(filter(None, (event.job_namespace, event.job_name)))
+        cells = (
+            f"#{event.spool_seq}",
+            local(event.failed_at),
+            event.error,
+            f"{event.bytes:,}",
+            *(text or "-" for text in (job, event.run_id, event.producer)),
+            local(event.requeued_at),
+        )
+        shown.add_row(*map(escape_markup, cells))
+    return filled(shown, "no events are set aside")

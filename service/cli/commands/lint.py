@@ -11,7 +11,7 @@ from service.cli.terminal import escape_markup, grid, plain_lines, show
 from service.queries.catalog_session import open_session
 from service.queries.lint.answer import MOST_FINDINGS, lint
 from service.queries.lint.claims import TIER_TAG
-from service.queries.lint.shapes import Finding, LintAnswer
+from service.queries.lint.findings import Finding, LintAnswer
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)

@@ -12,7 +12,7 @@ from lineage.process.clock import from_micros, to_micros
 from service.cli.commands.incident import do
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import console, escape_markup, filled, grid, local, print_json, show, warn
-from service.cli.time_args import parse_end
+from service.queries.timestamps import parse_end
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import open_session
 from service.queries.suppressions import SuppressionList

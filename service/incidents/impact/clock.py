@@ -11,7 +11,7 @@ from lineage.catalog.tables import incident
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from lineage.states import IMPACT_ANALYSIS
 from service.api.served.counter_buffer import IMPACT_BOUNDS, CountBatch, Outcome, Series
-from service.api.served.flush import add
+from service.api.served.counter_buffer import add_batch
 from service.incidents.impact.pages import (
     Page,
     accepted_at,
@@ -51,7 +51,7 @@ class ImpactClock:
             for page, after in news:
                 if _keep(connection, page, after):
                     _count(batch, page, after, now)
-            add(connection, batch)
+            add_batch(connection, batch)
 
 
 def _walked(connection: Connection, page: Page, now: int) -> Page:

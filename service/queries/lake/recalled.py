@@ -10,7 +10,7 @@ import msgspec
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.policy import Policy, folding
 from lineage.process.clock import Clock, system_clock
-from service.api.access.visibility import EVERYTHING, Visibility
+from service.queries.visibility import EVERYTHING, Visibility
 from service.errors import LakeTooLargeError
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.lake.names import adopt_names

@@ -11,7 +11,7 @@ from lineage.policy import Policy, folding
 from lineage.policy.folding import fold_problems
 from lineage.policy.folds import Fold
 from service.queries.lint.estate import Explosion, LintInput, NamedDataset
-from service.queries.lint.lines import fold_line, pattern_of_both
+from service.queries.lint.findings import fold_line, pattern_of_both
 
 # Three months of a table are a habit; of names with a number alone many are tables for good.
 _LEAST_DATED, _LEAST_NUMBERED = 3, 20

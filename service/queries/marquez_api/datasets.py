@@ -1,13 +1,13 @@
-"""Datasets as Marquez has them."""
+"""Datasets as Marquez has them, and their versions: each write makes one."""
 
 from lineage.catalog.queries import LISTED, newest_schema, newest_write
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.names.names import fold
-from service.api.access.visibility import Visibility
+from service.queries.visibility import Visibility
 from service.queries.dataset_lookup import Dataset as DatasetKey
 from service.queries.dataset_lookup import find_among
-from service.queries.marquez_api.identifiers import version_id
+from service.queries.marquez_ids import version_id
 from service.queries.marquez_api.namespaces import namespace_of_name
 from service.queries.marquez_api.paging import (
     LIMIT_AND_OFFSET,
@@ -17,8 +17,26 @@ from service.queries.marquez_api.paging import (
 )
 from service.queries.marquez_api.shapes import Dataset, Datasets
 from service.queries.marquez_fields import Sayings
-from service.queries.node_ids import unknown
-from service.queries.visible import sql_filter
+from service.queries.marquez_ids import unknown
+from service.queries.visibility import sql_filter
+import msgspec
+from lineage.catalog.queries import NEWEST_WRITE_FIRST
+from lineage.catalog.reader import CatalogReader
+from lineage.catalog.rows import convert_rows
+from service.queries.visibility import Visibility
+from service.queries.dataset_lookup import Dataset as DatasetKey
+from service.queries.marquez_ids import schema_id, version_id, written_at_of
+from service.queries.marquez_api.paging import (
+    LIMIT_AND_OFFSET,
+    PageRange,
+    capped_total,
+    count_up_to,
+)
+from service.queries.marquez_api.runs import runs_of_keys
+from service.queries.marquez_api.shapes import DatasetVersion, DatasetVersions, Run, VersionId
+from service.queries.marquez_fields import Sayings
+from service.queries.marquez_ids import unknown
+from service.queries.timestamps import iso_of
 
 _OF_DATASET = "w.dataset_key = d.dataset_key"
 _DETAILS = f"""
@@ -33,6 +51,32 @@ FROM dataset d WHERE d.dataset_key IN (:keys) ORDER BY d.name
 _IN_NAMESPACE = f"FROM dataset d WHERE d.namespace = :namespace AND {LISTED} AND {{seen}}"
 _KEYS = f"SELECT d.dataset_key {_IN_NAMESPACE} ORDER BY d.name {LIMIT_AND_OFFSET}"
 _EVERY = f"SELECT 1 AS one {_IN_NAMESPACE}"
+
+# The run of the root that began last before the write: an application may have thousands of runs.
+_WRITER = """
+SELECT r.run_key FROM run r
+JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
+JOIN dataset d ON d.dataset_key = io.dataset_key AND d.canonical_key = w.dataset_key
+WHERE r.root_run_id = w.root_run_id AND (r.started_at IS NULL OR r.started_at <= w.written_at)
+ORDER BY r.started_at DESC LIMIT 1
+"""
+_VERSIONS = f"""
+SELECT w.written_at, w.root_run_id, w.schema_key, (
+  SELECT s.fields FROM schema_version s
+  WHERE s.dataset_key = w.dataset_key AND s.schema_key = w.schema_key) AS fields,
+  ({_WRITER}) AS run_key
+"""  # noqa: S608 - SQL of ours
+PAGE = f"""
+{_VERSIONS} FROM (
+  SELECT * FROM dataset_write w
+  WHERE w.dataset_key = :key {NEWEST_WRITE_FIRST} {LIMIT_AND_OFFSET}
+) AS w {NEWEST_WRITE_FIRST}
+"""  # noqa: S608 - SQL of ours
+AT = f"""
+{_VERSIONS} FROM dataset_write w
+WHERE w.dataset_key = :key AND w.written_at = :written_at LIMIT 1000
+"""
+_EVERY_WRITE = "SELECT 1 AS one FROM dataset_write WHERE dataset_key = :key"
 
 
 def datasets_page(
@@ -92,3 +136,83 @@ def _datasets(reader: CatalogReader, keys: list[int], visibility: Visibility) ->
 def _dataset(row: Row, sayings: Sayings) -> Dataset:
     version = None if row.version_at is None else version_id(row.version_at, row.root_run_id)
     return Dataset(**sayings.dataset(row), current_version=version)
+
+
+class _Write(msgspec.Struct, frozen=True):
+    written_at: int
+    root_run_id: str
+    schema_key: int | None
+    fields: str | None
+    run_key: int | None
+
+
+def versions_page(
+    reader: CatalogReader, visibility: Visibility, namespace: str, name: str, page: PageRange
+) -> DatasetVersions:
+    """Return a page of a dataset's versions, newest first.
+
+    Raises:
+        UnknownNodeError: there is no such dataset that the token may see.
+    """
+    dataset = find_dataset(reader, visibility, namespace, name)
+    values = {"key": dataset[0]}
+    found = reader.rows(count_up_to(_EVERY_WRITE), values)[0][0]
+    total, reason = capped_total(found, "versions")
+    rows = reader.rows(PAGE, values | page.values)
+    versions, cut = _versions(reader, visibility, dataset, convert_rows(_Write, rows))
+    reason = reason or cut
+    return DatasetVersions(
+        versions=versions, total_count=total, partial=reason is not None, partial_reason=reason
+    )
+
+
+def version_of_id(
+    reader: CatalogReader, visibility: Visibility, namespace: str, name: str, version: str
+) -> DatasetVersion:
+    """Return one version of a dataset.
+
+    Raises:
+        UnknownNodeError: there is no such dataset that the token may see, or no such version.
+    """
+    dataset = find_dataset(reader, visibility, namespace, name)
+    written_at = written_at_of(version)
+    if written_at is not None:
+        values = {"key": dataset[0], "written_at": written_at}
+        rows = convert_rows(_Write, reader.rows(AT, values))
+        wanted = version.lower()
+        found = [row for row in rows if version_id(row.written_at, row.root_run_id) == wanted]
+        if found:
+            return _versions(reader, visibility, dataset, found[:1])[0][0]
+    raise unknown("dataset version", version)
+
+
+def _versions(
+    reader: CatalogReader, visibility: Visibility, dataset: DatasetKey, writes: list[_Write]
+) -> tuple[list[DatasetVersion], str | None]:
+    keys = [write.run_key for write in writes if write.run_key is not None]
+    runs, reason = runs_of_keys(reader, keys, visibility)
+    sayings = Sayings(reader, [dataset[0]], visibility)
+    versions = [_version(dataset, write, sayings, runs.get(write.run_key or 0)) for write in writes]
+    return versions, reason
+
+
+def _version(
+    dataset: DatasetKey, write: _Write, sayings: Sayings, run: Run | None
+) -> DatasetVersion:
+    key, namespace, name = dataset
+    version = version_id(write.written_at, write.root_run_id)
+    schema = None if write.schema_key is None else schema_id(write.schema_key)
+    return DatasetVersion(
+        id=VersionId(namespace, name, version, namespace),
+        name=name,
+        physical_name=name,
+        created_at=iso_of(write.written_at),
+        version=version,
+        namespace=namespace,
+        source_name=namespace,
+        fields=sayings.fields(key, write.fields),
+        tags=sayings.tags(key),
+        description=sayings.description(key),
+        current_schema_version=schema,
+        created_by_run=run,
+    )

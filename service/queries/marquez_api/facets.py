@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from lineage.catalog.reader import CatalogReader
-from service.api.access.visibility import Visibility
+from service.queries.visibility import Visibility
 from service.queries.marquez_api.runs import find_run
 from service.queries.marquez_api.shapes import RunFacets
 from service.queries.timestamps import iso

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from lineage.catalog.reader import CatalogReader
-from service.api.access.visibility import Visibility
+from service.queries.visibility import Visibility
 from service.queries.descriptions import NOTHING, ProducerDescriptions, describe_jobs
-from service.queries.marquez_api.identifiers import job_id
+from service.queries.marquez_ids import job_id
 from service.queries.marquez_api.job_list import (
     LATEST,
     JobName,
@@ -31,7 +31,7 @@ from service.queries.marquez_api.shapes import (
 )
 from service.queries.marquez_api.shapes import JobName as JobId
 from service.queries.marquez_shapes import RunState
-from service.queries.node_ids import unknown
+from service.queries.marquez_ids import unknown
 from service.queries.timestamps import iso_of
 
 

@@ -4,7 +4,7 @@ from lineage.catalog.queries import LISTED, is_listed
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.names.names import fold
-from service.api.access.visibility import Visibility
+from service.queries.visibility import Visibility
 from service.queries.marquez_api.job_list import ListedJob, list_jobs
 from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, PageRange
 from service.queries.marquez_api.shapes import (
@@ -15,9 +15,9 @@ from service.queries.marquez_api.shapes import (
     Sources,
     Tags,
 )
-from service.queries.node_ids import unknown
+from service.queries.marquez_ids import unknown
 from service.queries.timestamps import iso_of
-from service.queries.visible import sql_filter
+from service.queries.visibility import sql_filter
 
 _OF_DATASETS = f"""
 SELECT d.namespace, MIN(d.first_seen_at) AS first_seen_at, MAX(d.last_seen_at) AS last_seen_at

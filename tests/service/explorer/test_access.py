@@ -7,7 +7,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from service.api.access import gate
-from service.api.access.visibility import Visibility
+from service.queries.visibility import Visibility
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN, PAYROLL
 from tests.service.explorer import estate

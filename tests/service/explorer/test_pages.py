@@ -13,7 +13,7 @@ from service.api.app import _PAGES, create_app
 from service.explorer import words
 from service.explorer.drawing import CONTENT_SECURITY_POLICY, render_page
 from service.explorer.overview import _lines
-from service.queries.budgets import BudgetLeft
+from service.queries.slis import BudgetLeft
 from service.queries.shapes import SliRow
 from service.runtime.settings import Settings
 from tests.service import shop as small

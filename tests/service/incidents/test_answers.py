@@ -10,7 +10,7 @@ from lineage.catalog.engine import catalog_url, write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.errors import UnknownIncidentError
 from service.actions.auto_actions import incident_triggers
-from service.api.access.visibility import Visibility
+from service.queries.visibility import Visibility
 from service.api.app import create_app
 from service.queries import incident as module
 from service.queries.incident import incident

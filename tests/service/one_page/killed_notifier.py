@@ -82,9 +82,9 @@ BY_TIME: Final = {
 }
 # As Alertmanager's call is taken.
 BY_CALL: Final = {
-    "before it is written down": ("service.api.routes.alertmanager", "receive_webhook", BEFORE),
-    "before the commit": ("service.api.routes.alertmanager", "receive_webhook", AFTER),
-    "before the answer": ("service.api.routes.alertmanager", "_taken", AFTER),
+    "before it is written down": ("service.api.routes.webhooks", "receive_webhook", BEFORE),
+    "before the commit": ("service.api.routes.webhooks", "receive_webhook", AFTER),
+    "before the answer": ("service.api.routes.webhooks", "_taken", AFTER),
 }
 # Mutants: the transaction taken away, so that what was written before the kill stays.
 HALVES: Final = {

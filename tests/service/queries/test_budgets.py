@@ -9,7 +9,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from service.explorer.words import budget_text
-from service.queries.budgets import BudgetLeft, budgets_left
+from service.queries.slis import BudgetLeft, budgets_left
 from tests.service import shop
 
 pytestmark = pytest.mark.postgres_nightly

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from service.queries import column_walk, columns
+from service.queries import column_lineage, columns
 from tests.service import shop, shop_columns
 from tests.service.marquez_graphs import over_the_shop
 
@@ -148,7 +148,7 @@ def test_edges_beyond_the_depth_are_reported(client, catalog):
 )
 def test_a_walk_that_is_too_large_is_cut(client, monkeypatch, bound, most, reason):
     """Let two columns feed `total`."""
-    monkeypatch.setattr(column_walk, bound, most)
+    monkeypatch.setattr(column_lineage, bound, most)
 
     assert _lineage(client, shop.MART, "total")["partial_reason"] == reason
 
@@ -156,7 +156,7 @@ def test_a_walk_that_is_too_large_is_cut(client, monkeypatch, bound, most, reaso
 def test_columns_of_many_queries_are_those_of_one(client, monkeypatch):
     """Ask for so many columns at a time."""
     whole = _lineage(client, shop.MART, "total")
-    monkeypatch.setattr(column_walk, "_PAIRS", 1)
+    monkeypatch.setattr(column_lineage, "_PAIRS", 1)
 
     assert _lineage(client, shop.MART, "total") == whole
 
@@ -186,7 +186,7 @@ def test_each_step_of_a_walk_searches_an_index(embedded, way):
     """Read only the edges of the frontier, of 10^6 column edges."""
     plans = _Plans(embedded)
 
-    column_walk.edges_of(plans, way, [(1, "a"), (2, "b")])
+    column_lineage.edges_of(plans, way, [(1, "a"), (2, "b")])
 
     (steps,) = plans.found
     assert any(step.startswith("SEARCH e USING") for step in steps), steps

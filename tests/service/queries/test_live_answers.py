@@ -17,7 +17,7 @@ from lineage.catalog.reader import open_reader
 from lineage.graph.cache.graph_cache import LineageCache
 from lineage.graph.cache.reading import read_snapshot
 from lineage.process.clock import to_micros
-from service.api.access.visibility import EVERYTHING, Visibility
+from service.queries.visibility import EVERYTHING, Visibility
 from service.api.app import create_app
 from service.queries import walk
 from service.queries.catalog_session import CatalogSession, open_session

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from service.exporter import evidence
-from service.queries import diff, node_ids
+from service.queries import diff, marquez_ids
 from slis.evidence import counted, match, missing
 from slis.stream import staging
 from tests.slis.plans import scanned_tables
@@ -27,8 +27,8 @@ _QUERIES = {
     "names": missing._NAMED,  # noqa: SLF001
     "runs by evidence": evidence._RUNS,  # noqa: SLF001
     "runs of a job": diff._RUNS,  # noqa: SLF001
-    "runs of a node": node_ids._RUNS,  # noqa: SLF001
-    "runs of a part": node_ids._RUNS_OF_PART,  # noqa: SLF001
+    "runs of a node": marquez_ids._RUNS,  # noqa: SLF001
+    "runs of a part": marquez_ids._RUNS_OF_PART,  # noqa: SLF001
 }
 _OTHERS = {
     "alone": missing._ALONE,  # noqa: SLF001

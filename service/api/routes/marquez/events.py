@@ -12,7 +12,7 @@ from service.errors import InvalidQuestionError
 from service.queries.marquez_api.events import TimeWindow, events_page
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.shapes import EventCounts, Events
-from service.queries.marquez_api.stats import counts_of_day, counts_of_week
+from service.queries.marquez_api.events import counts_of_day, counts_of_week
 from service.queries.timestamps import instant_of
 
 _Time = Annotated[str | None, QueryParameter(description="Timestamp with time zone.")]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.queries import access_audit
+from service.queries import audit
 from tests.service.commandline import answer, lineward
 
 pytestmark = pytest.mark.postgres_nightly
@@ -71,7 +71,7 @@ def test_pages_lead_to_all_accesses(asked):
 
 def test_a_search_that_finds_nothing_in_many_rows_says_how_far_it_looked(asked, monkeypatch):
     """Find a rare name by going on."""
-    monkeypatch.setattr(access_audit, "_LOOKED_AT", 2)
+    monkeypatch.setattr(audit, "_LOOKED_AT", 2)
 
     first = asked.get(f"{_PATH}?action=dataset").json()
     second = asked.get(f"{_PATH}?action=dataset&cursor={first['next_cursor']}").json()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.api.access.judge import AccessFileVersion, Token, covers, fault_of
-from service.api.access.visibility import Visibility
+from service.queries.visibility import Visibility
 
 _TOKEN = Token("t", "f", ["read"], ["s3://shop"], 100)
 _VERSION = AccessFileVersion(10, "v", [_TOKEN])

@@ -6,7 +6,7 @@ from sqlalchemy import insert
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
-from service.queries import column_walk
+from service.queries import column_lineage
 from tests.service import shop, shop_columns
 from tests.service.api.access.estate import HIDDEN, PAYROLL
 
@@ -77,7 +77,7 @@ def test_a_column_of_a_hidden_dataset_is_unknown(columns):
 
 def test_a_walk_that_forgot_the_token_is_found(columns, monkeypatch):
     """Show every column as a mutant: the judge finds the namespace in the answer."""
-    monkeypatch.setattr(column_walk.ColumnWalk, "_is_seen", lambda *_: True)
+    monkeypatch.setattr(column_lineage.ColumnWalk, "_is_seen", lambda *_: True)
 
     assert HIDDEN in columns.get(_PATHS[2], "shop").text
     columns.judge()

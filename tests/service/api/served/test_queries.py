@@ -15,9 +15,9 @@ from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
 from lineage.states import QUERY_LATENCY
 from service.api.app import create_app
-from service.api.served import flush, queries
+from service.api.served import counter_buffer, queries
 from service.api.served.counter_buffer import CountBatch, CounterBuffer
-from service.api.served.flush import flush_counts
+from service.api.served.counter_buffer import flush_counts
 from service.api.served.queries import Took
 from service.exporter.metrics import CatalogCollector
 from service.runtime.settings import Settings
@@ -159,7 +159,7 @@ def test_no_query_is_no_sample(catalog, tallies):
 def test_an_outage_of_the_catalog_loses_no_count(catalog, tallies, monkeypatch):
     """Keep the counts that could not be stored for the next flush."""
     tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
-    monkeypatch.setattr(flush, "add", _away)
+    monkeypatch.setattr(counter_buffer, "add_batch", _away)
     with pytest.raises(SQLAlchemyError):
         flush_counts(catalog, tallies)
     monkeypatch.undo()

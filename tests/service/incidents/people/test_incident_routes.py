@@ -5,7 +5,7 @@ import pytest
 from service.api.access import decision, gate
 from service.api.access.access_auditor import UNAUTHORIZED
 from service.api.access.decision import AccessDecision
-from service.api.access.visibility import EVERYTHING
+from service.queries.visibility import EVERYTHING
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from lineage.process.clock import to_micros
 from service.api.access.access_auditor import DENIED, UNAUTHORIZED
-from service.api.routes import slack as route
+from service.api.routes import webhooks as route
 from service.incidents import slack_buttons
 from tests.service.api.access.estate import NOW
 from tests.service.incidents.people.answering import PATH, press_body
@@ -184,7 +184,7 @@ def test_a_secret_is_replaced_without_a_restart(answering):
 
 def test_a_busy_catalog_is_answered_before_slack_s_timeout(answering, monkeypatch):
     """Answer 503 within Slack's three seconds, although the row may still be written."""
-    monkeypatch.setattr(route, "_WRITE_SECONDS", 0.0)
+    monkeypatch.setattr(route, "_SLACK_WRITE_SECONDS", 0.0)
 
     answer = answering.press()
 

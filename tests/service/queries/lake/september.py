@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 from lineage.lake.settings import LakeSettings
 from lineage.lake.storage import open_lake
 from lineage.policy import DEFAULT, Policy
-from service.api.access.visibility import EVERYTHING, Visibility
+from service.queries.visibility import EVERYTHING, Visibility
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.lake.recalled import LakeQuestion
 from service.queries.lake.runs import (

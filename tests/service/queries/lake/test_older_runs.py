@@ -7,7 +7,7 @@ import pytest
 from litestar.testing import TestClient
 
 from lineage.lake.settings import read_settings
-from service.api.access.visibility import Visibility
+from service.queries.visibility import Visibility
 from service.api.app import create_app
 from service.errors import UnknownDatasetError, UnknownRunError
 from tests.service.commandline import lineward

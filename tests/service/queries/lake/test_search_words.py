@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lineage.names.keys import shorten
 from lineage.names.names import fold
 from lineage.policy import DEFAULT, parse
-from service.queries.lake.words import words_of
+from service.queries.lake.names import words_of
 
 
 @pytest.mark.parametrize(

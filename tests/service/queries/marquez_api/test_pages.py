@@ -9,8 +9,8 @@ from sqlalchemy import insert, text
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.job_names import WITH_EVERY_JOB
-from service.queries.marquez_api import job_list, paging, runs, versions
-from service.queries.marquez_api.identifiers import version_id
+from service.queries.marquez_api import datasets, job_list, paging, runs
+from service.queries.marquez_ids import version_id
 from service.queries.timestamps import iso_of
 from tests.service import shop
 from tests.service.queries.marquez_api import warehouse
@@ -115,8 +115,8 @@ def test_runs_of_another_job_of_the_same_name_are_not_listed(client, catalog):
         (job_list.EVERY, "run_job"),
         (job_list.OF_NAMESPACE, "run_job"),
         (runs.OF_JOB_PAGE, "run_job"),
-        (versions.PAGE, "dataset_write_time"),
-        (versions.AT, "dataset_write_time"),
+        (datasets.PAGE, "dataset_write_time"),
+        (datasets.AT, "dataset_write_time"),
     ],
     ids=["jobs", "jobs of a namespace", "runs of a job", "versions", "a version"],
 )

@@ -1,20 +1,21 @@
-"""Node ids of Marquez: `dataset:NAMESPACE:NAME`, `job:NAMESPACE:NAME`.
+"""Ids that clients of Marquez use: of nodes, and UUIDs of what the catalog identifies otherwise.
 
-A namespace may hold colons itself (`s3://bucket`, `postgres://host:5432`), and so may a name: the
-catalog knows where the one ends.
+A node is `dataset:NAMESPACE:NAME` or `job:NAMESPACE:NAME`. A namespace may hold colons itself
+(`s3://bucket`, `postgres://host:5432`), and so may a name: the catalog knows where the one ends.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Final, Literal
 from urllib.parse import unquote
-
 import msgspec
-
 from lineage.catalog.reader import CatalogReader
-from service.api.access.visibility import Visibility
+from service.queries.visibility import Visibility
 from service.errors import InvalidQuestionError, UnknownNodeError
 from service.queries.dataset_lookup import Dataset, find_among
+from typing import Final
+from uuid import UUID
+from lineage.names.keys import key
 
 _MOST_COLONS = 32
 _KINDS = re.compile(r"(dataset|job):(?=.*:)", re.DOTALL)
@@ -40,6 +41,10 @@ _RUNS_OF_PART = """
 SELECT run_key FROM run WHERE (root_job_name = :whole OR leaf_job_name = :whole)
 AND job_name = :name AND job_namespace = :namespace ORDER BY first_event_at DESC LIMIT :most
 """
+
+_VERSION, _VARIANT = 8, 0b10  # RFC 9562: a layout of our own
+_LOW_BITS, _MIDDLE_BITS, _TIME_BITS = 62, 12, 54  # of 122: time, 6 unused bits, key
+_LOW: Final = (1 << _LOW_BITS) - 1
 
 
 class JobSummary(msgspec.Struct, frozen=True):
@@ -112,3 +117,38 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
     every = [at for at, letter in enumerate(text) if letter == ":"]
     for at in list(dict.fromkeys([*likely, *every]))[:_MOST_COLONS]:
         yield text[:at], text[at + 1 :]
+
+
+def version_id(written_at: int, root_run_id: str) -> str:
+    """Return the UUID of the version that a write made; newer versions have greater UUIDs."""
+    return _uuid(written_at, key(root_run_id))
+
+
+def written_at_of(version: str) -> int | None:
+    """Return when the version was written, in µs; None if `version` is no UUID of a version."""
+    try:
+        given = UUID(version)
+    except ValueError:
+        return None
+    if given.version != _VERSION:
+        return None
+    high = given.int >> 80
+    middle = (given.int >> 64) & ((1 << _MIDDLE_BITS) - 1)
+    return (high << _MIDDLE_BITS | middle) >> (48 + _MIDDLE_BITS - _TIME_BITS)
+
+
+def schema_id(schema_key: int) -> str:
+    """Return the UUID of a schema."""
+    return _uuid(0, schema_key)
+
+
+def job_id(namespace: str, name: str) -> str:
+    """Return the UUID of a job."""
+    return _uuid(0, key(namespace, name))
+
+
+def _uuid(time: int, number: int) -> str:
+    head = time << (48 + _MIDDLE_BITS - _TIME_BITS)
+    high, middle = head >> _MIDDLE_BITS, head & ((1 << _MIDDLE_BITS) - 1)
+    marks = _VERSION << 76 | _VARIANT << _LOW_BITS
+    return str(UUID(int=high << 80 | middle << 64 | marks | number & _LOW))

@@ -1,0 +1,140 @@
+"""`lineward why|impact|history DATASET`: reasons of its state, downstream datasets, its past."""
+
+import typer
+from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.terminal import console, escape_markup, print_json, state
+from service.queries.catalog_session import open_session
+from service.queries.dataset import why as explain
+from service.queries.dataset_lookup import resolve_dataset
+from service.runtime.settings import read
+import typer
+from rich.console import RenderableType
+from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.terminal import escape_markup, filled, grid, local, show, state
+from service.queries.catalog_session import open_session
+from service.queries.dataset_lookup import resolve_dataset
+from service.queries.impact import Impact
+from service.queries.impact import impact as find_impact
+from service.queries.timestamps import duration
+from service.runtime.settings import read
+from typing import Annotated
+import typer
+from rich.console import Group, RenderableType
+from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.terminal import escape_markup, filled, grid, local, show
+from service.queries.catalog_session import open_session
+from service.queries.dataset_history import dataset_history
+from service.queries.dataset_lookup import resolve_dataset
+from service.queries.dataset_history import DatasetHistory, SchemaSpan
+from service.queries.schema_changes import describe_changes
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+
+_OF_WRITES = ("written", "root run", "job", "rows", "partition", "code version")
+MOST_SHOWN = 1_000
+
+
+@app.command()
+def why(
+    dataset: DatasetName,
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Explain why a dataset is good, bad, failing, learning or unknown."""
+    with open_session(read(data_dir)) as asked:
+        answer = explain(
+            asked.reader, resolve_dataset(asked.reader, dataset, namespace), asked.evaluated
+        )
+    if as_json:
+        print_json(answer)
+        return
+    screen = console()
+    screen.print(escape_markup(answer.dataset, "bold"), state(answer.state))
+    for sentence in answer.sentences:
+        screen.print(escape_markup(f"  {sentence}"))
+
+
+@app.command()
+def impact(
+    dataset: DatasetName,
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show all downstream datasets with owners and tiers, most severe first."""
+    with open_session(read(data_dir)) as asked:
+        named = resolve_dataset(asked.reader, dataset, namespace)
+        answer = find_impact(asked, named)
+    show(answer, impact_table, as_json=as_json, prefix="incomplete: ")
+
+
+def impact_table(answer: Impact) -> RenderableType:
+    """Return the affected datasets as a table."""
+    columns = ("tier", "dataset", "namespace", "owner", "state", "steps")
+    shown = grid(*columns, title=_title(answer))
+    for row in answer.affected:
+        names = map(escape_markup, (row.tier, row.dataset, row.dataset_namespace, row.owner or "-"))
+        shown.add_row(*names, state(row.state), escape_markup(row.depth))
+    return filled(shown, _title(answer))
+
+
+def _title(answer: Impact) -> str:
+    number = len(answer.affected)
+    count = "1 downstream dataset" if number == 1 else f"{number} downstream datasets"
+    if answer.analysis_seconds is None:
+        return count
+    took = duration(answer.analysis_seconds)
+    return f"{count}; fault at {local(answer.fault_at)}, page accepted {took} later"
+
+
+@app.command()
+def history(
+    dataset: DatasetName,
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_SHOWN, help="Maximum number of each.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Show how a dataset's schema changed, and its versions, checksums and writes."""
+    with open_session(read(data_dir)) as asked:
+        named = resolve_dataset(asked.reader, dataset, namespace)
+        answer = dataset_history(asked.reader, named, limit=limit)
+    show(answer, history_tables, as_json=as_json)
+
+
+def history_tables(answer: DatasetHistory) -> RenderableType:
+    """Return four tables, one below the other."""
+    schemas = grid("from", "until", "change", "code versions", title="schemas")
+    for span in answer.schemas:
+        changed, versions = _changed(span), ", ".join(span.code_versions) or "-"
+        schemas.add_row(
+            *map(
+                escape_markup,
+                (local(span.first_seen_at), local(span.last_seen_at), changed, versions),
+            )
+        )
+    writes = grid(*_OF_WRITES, title="writes")
+    for write in answer.writes:
+        reported = (write.job_name, write.rows, write.partition, write.code_version)
+        cells = (local(write.written_at), write.root_run_id, *(x or "-" for x in reported))
+        writes.add_row(*map(escape_markup, cells))
+    stamps = []
+    for title, listed in (("versions", answer.versions), ("checksums", answer.checksums)):
+        shown = grid("value", "first seen", "last seen", title=title)
+        for stamp in listed:
+            cells = (stamp.value, local(stamp.first_seen_at), local(stamp.last_seen_at))
+            shown.add_row(*map(escape_markup, cells))
+        stamps.append(filled(shown, f"{title}: none known"))
+    tables = (filled(schemas, "schemas: none known"), filled(writes, "writes: none stored"))
+    return Group(escape_markup(answer.dataset, "bold"), *tables, *stamps)
+
+
+def _changed(span: SchemaSpan) -> str:
+    if span.change is None:
+        return f"{len(span.fields)} fields, the first that is known"
+    return "; ".join(describe_changes(span.change))
