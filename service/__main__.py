@@ -32,25 +32,23 @@ from service.actions.auto_actions import AutoActions
 from service.api.access.guard import Guard
 from service.api.app import create_app
 from service.api.intake import Intake
-from service.api.served.counter_buffer import CounterBuffer
-from service.api.served.counter_buffer import flush_counts
+from service.api.served.counter_buffer import CounterBuffer, flush_counts
 from service.errors import RejectedInputError
-from service.exporter import metric_cache
+from service.exporter import cached_metrics
 from service.exporter.metrics import CatalogCollector
 from service.exporter.scraping import Scraping
 from service.incidents import incident_worker
 from service.incidents.impact.clock import ImpactClock
-from service.runtime import retention
-from service.runtime.binding import require_guarded
+from service.runtime import periodic
 from service.runtime.catalog_jobs import CatalogJobs
 from service.runtime.gc_tuning import freeze_startup
 from service.runtime.jobs import JobsFile, ScheduledJob
 from service.runtime.leader import Leader, replica_name
-from service.runtime.periodic import Work
+from service.runtime.periodic import Retention, Work
 from service.runtime.policies import PolicyInForce, policy_of
-from service.runtime.retention import Retention
 from service.runtime.scheduler import JobRegistry
 from service.runtime.settings import Settings, read
+from service.runtime.startup_checks import require_guarded
 
 # Of PostgreSQL, which has a hundred connections for all roles by default: docs/operations.md.
 _READERS, _THREADS = 20, 8
@@ -208,15 +206,15 @@ def _of_leader(
         "retention",
         ("retention",),
         lambda: [Retention(settings, system_clock, stopping)],
-        every_seconds=retention.EVERY_SECONDS,
+        every_seconds=periodic.RETENTION_SECONDS,
         interrupt=stopping.set,
     )
     yield leads(
         "metric_cache",
         ("metric_cache",),
         cache,
-        every_seconds=metric_cache.EVERY_SECONDS,
-        most_share=metric_cache.MOST_SHARE,
+        every_seconds=cached_metrics.EVERY_SECONDS,
+        most_share=cached_metrics.MOST_SHARE,
     )
 
 

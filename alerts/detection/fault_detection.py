@@ -6,16 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 from sqlalchemy import Connection
 
-from alerts.detection.dataset_info import DatasetInfo, load_dataset_info
+from alerts.detection.bad_datasets import load_unknown_keys, load_violations
 from alerts.detection.due_failures import DueFailures, find_due_failures, has_failing
-from alerts.detection.jobs_at_fault import JobsAtFault, load_jobs_at_fault
-from alerts.detection.sli_violations import load_unknown_keys, load_violations
+from alerts.detection.names_and_owners import (
+    DatasetInfo,
+    JobsAtFault,
+    load_dataset_info,
+    load_jobs_at_fault,
+)
 from alerts.detection.snapshot_loader import CatalogSnapshot, load_snapshot
 from alerts.incidents.affected_datasets import OwnerNumbers
 from alerts.incidents.detected_fault import DetectedFault, detected_fault
-from alerts.incidents.impact_store import incidents_affecting
+from alerts.incidents.member_store import incidents_affecting
 from alerts.incidents.times import read_times
-from alerts.operator_actions.suppression import (
+from alerts.operator_actions.suppression_windows import (
     SuppressionWindow,
     WindowEnd,
     common_window,

@@ -8,11 +8,16 @@ import structlog
 from sqlalchemy import Connection, Engine
 
 from alerts.detection.due_failures import count_failing
-from alerts.detection.evaluation_status import EvaluationStatus, read_status
 from alerts.detection.explained_time import count_explained
 from alerts.detection.fault_detection import DetectedFaults, detect_faults
 from alerts.detection.recoveries import explain_recoveries
-from alerts.detection.self_monitoring import NO_FAILURES, RoleFailure, find_own_faults
+from alerts.detection.self_monitoring import (
+    NO_FAILURES,
+    EvaluationStatus,
+    RoleFailure,
+    find_own_faults,
+    read_status,
+)
 from alerts.detection.summaries import StepSummaries, summarize_step
 from alerts.incidents import lifecycle
 from alerts.incidents.detected_fault import DetectedFault

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import Connection, Row, bindparam, text
 
-from alerts.detection.evaluation_status import EvaluationStatus
+from alerts.detection.self_monitoring import EvaluationStatus
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import IncidentEvent, StepResult
 from alerts.notify.formatting import format_duration

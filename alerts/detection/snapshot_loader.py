@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
-from alerts.detection.dataset_failures import FailedRuns, load_failures
+from alerts.detection.bad_datasets import FailedRuns, load_failures
 from alerts.incidents.affected_datasets import OwnerNumbers
 from alerts.root_cause.snapshot import (
     DATASET,

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 from sqlalchemy import Connection, select
 
-from alerts.detection.dataset_info import DatasetInfo, load_dataset_info
+from alerts.detection.names_and_owners import DatasetInfo, load_dataset_info
 from alerts.incidents.affected_datasets import AffectedDatasets, OwnerNumbers, summarize_impact
 from alerts.incidents.detected_fault import DetectedFault
-from alerts.incidents.impact_store import datasets_per_list, find_changed_lists
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_text import describe_fault, first_error_line
+from alerts.incidents.member_store import datasets_per_list, find_changed_lists
 from alerts.incidents.steps import StepResult
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.message import Impacted, MessageRoot

@@ -9,15 +9,16 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from alerts.incidents.affected_datasets import AffectedDatasets
 from alerts.incidents.detected_fault import DetectedFault
-from alerts.incidents.impact_store import (
+from alerts.incidents.incident import Incident
+from alerts.incidents.incident_text import describe_evidence, describe_fault
+from alerts.incidents.member_store import (
+    MembershipChange,
     add_impacts,
     delete_impacts,
     find_changed_lists,
     has_other_root,
+    save_members,
 )
-from alerts.incidents.incident import Incident
-from alerts.incidents.incident_text import describe_evidence, describe_fault
-from alerts.incidents.member_store import MembershipChange, save_members
 from alerts.incidents.steps import IncidentEvent, StepResult
 from lineage.catalog import tables
 from lineage.catalog.queries import split_batches

@@ -5,12 +5,12 @@ from typing import Final
 import msgspec
 
 from alerts.rules.budgets import SUBJECTS, Budget, explain_unrendered, load_budgets
-from alerts.rules.burn_records import burn_records
 from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET
 from alerts.rules.burns import (
     ESCALATED,
     EXHAUSTED,
     burn_alerts,
+    burn_records,
     escalation_alerts,
     exhausted_alerts,
 )

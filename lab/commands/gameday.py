@@ -13,8 +13,7 @@ from lab.gameday.estate import Shape
 from lab.gameday.truth import KINDS, Kind
 from lineage.process.logs import log_to_stderr
 from service.cli.commands.options import AsJson
-from service.cli.terminal import part, progress
-from service.cli.terminal import console, escape_markup, print_json
+from service.cli.terminal import console, escape_markup, part, print_json, progress
 from service.errors import RejectedInputError
 
 if TYPE_CHECKING:

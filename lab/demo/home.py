@@ -11,9 +11,8 @@ import msgspec
 
 from lab.demo.patience import Patience, StepFailedError
 from service.errors import NoDataError
-from service.ingest.backfill import BatchSender
-from service.ingest.event_files import events_in
-from service.ingest.marquez.spooled import last_seq
+from service.ingest.backfill import BatchSender, events_in
+from service.ingest.spool_reader import last_seq
 from service.queries.catalog_session import open_session
 from service.queries.dataset import why
 from service.queries.dataset_lookup import resolve_dataset
@@ -22,8 +21,8 @@ from service.queries.shapes import DatasetRow, SliAnswer
 from service.queries.slis import objectives, slis
 from service.runtime.child import Child, RoleCommand
 from service.runtime.roles import environment
+from service.runtime.run_folder import STATUS
 from service.runtime.settings import Settings
-from service.runtime.status_file import STATUS
 
 _STOP_SECONDS = 75.0
 _MOST_QUOTED = 20

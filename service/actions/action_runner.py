@@ -14,10 +14,7 @@ from runbooks.actions.action import ActionContext
 from runbooks.actions.calling import ActionAnswer, Call, call
 from runbooks.actions.kubernetes import Kubernetes
 from runbooks.actions.kubernetes_settings import read as read_kubernetes
-from service.actions.collector_adapter import CollectorAdapter
-from service.actions.lineage_adapter import LineageAdapter
-from service.actions.sql_adapter import SqlParser
-from service.actions.supervisor_adapter import SupervisorAdapter
+from service.actions.adapters import CollectorAdapter, LineageAdapter, SqlParser, SupervisorAdapter
 from service.errors import NoDataError
 from service.queries.catalog_session import advice
 from service.runtime.periodic import is_there

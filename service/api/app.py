@@ -12,8 +12,9 @@ from alerts.notify.settings import DeliverySettings, RoutingSettings
 from lineage.graph.cache.graph_cache import LineageCache
 from lineage.process.clock import Clock, system_clock
 from service.api.access.guard import Guard
-from service.api.etags import ETags
 from service.api.cross_site import host_check
+from service.api.etags import ETags
+from service.api.input_checks import reject_nul
 from service.api.openapi import Json, Yaml
 from service.api.problems import HANDLERS, SAFE_HEADERS
 from service.api.routes import (
@@ -37,9 +38,7 @@ from service.api.routes.marquez import MARQUEZ_ROUTES
 from service.api.routes.marquez.parameters import NameSegments
 from service.api.served.counter_buffer import CounterBuffer
 from service.api.served.queries import QueryTimer
-from service.incidents.pagerduty_events import PagerDutyInbox
-from service.incidents.slack_buttons import SlackInbox
-from service.ingest.input_checks import reject_nul
+from service.incidents.inboxes import PagerDutyInbox, SlackInbox
 from service.release import release
 from service.runtime.jobs import PeriodicJobState
 from service.runtime.settings import Settings

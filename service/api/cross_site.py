@@ -1,13 +1,11 @@
 """Protection against requests for another host, and those that another site has a browser send."""
 
-from urllib.parse import urlsplit
-from litestar.exceptions import PermissionDeniedException
-from service.api.access.gate import REJECTED_FOR
-from service.api.routes.request import AnyRequest
 from collections.abc import Callable
 from urllib.parse import urlsplit
+
 from litestar.exceptions import ClientException, PermissionDeniedException
 from msgspec.structs import replace
+
 from lineage.process.http_hosts import OwnHosts, find_cross_site, find_foreign_host
 from service.api.access.gate import REJECTED_FOR
 from service.api.routes.request import AnyRequest

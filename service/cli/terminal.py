@@ -5,17 +5,16 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
 import msgspec
-import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.progress import Progress
     from rich.table import Table
     from rich.text import Text
     from rich.tree import Tree
-    from rich.progress import Progress
+
 
 class PartialAnswer(Protocol):
     """Answer that may be incomplete."""

@@ -7,11 +7,9 @@ from service.queries import dataset as one
 from service.queries.catalog_session import CatalogSession
 from service.queries.column_shapes import DatasetColumns
 from service.queries.columns import dataset_columns
-from service.queries.dataset_checks import EdgeChecks, edge_checks
-from service.queries.dataset_history import dataset_history
-from service.queries.dataset_checks import Limit, limit_of
+from service.queries.dataset_checks import EdgeChecks, Limit, edge_checks, limit_of
+from service.queries.dataset_history import DatasetHistory, dataset_history
 from service.queries.dataset_lookup import Dataset
-from service.queries.dataset_history import DatasetHistory
 from service.queries.impact import Impact, impact
 from service.queries.incident_shapes import IncidentRow
 from service.queries.incidents import incidents

@@ -8,14 +8,13 @@ from msgspec.structs import replace
 
 from lineage.states import ALL_TIERS, REGULATED, TIERS
 from service.explorer.addresses import set_aside_at
-from service.queries.slis import BudgetLeft, budgets_left
 from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import counts_by_state
 from service.queries.incident_shapes import IncidentPage, IncidentRow
 from service.queries.incidents import MOST_LISTED, incidents
 from service.queries.roles import trouble_of
 from service.queries.shapes import SliAnswer, SliRow
-from service.queries.slis import Objectives, is_met, slis
+from service.queries.slis import BudgetLeft, Objectives, budgets_left, is_met, slis
 from service.queries.status import Status
 from service.queries.timestamps import stale_warning
 

@@ -5,9 +5,8 @@ from datetime import datetime
 from alerts.notify.channels.registry import required_settings
 from alerts.notify.sentences import failure_reason
 from lineage.states import LEARNING
-from service.queries.slis import LEAST_DAYS, BudgetLeft
 from service.queries.run_shapes import RunDetail
-from service.queries.slis import sli_name
+from service.queries.slis import LEAST_DAYS, BudgetLeft, sli_name
 from service.queries.timestamps import duration
 
 _MESSAGE_KINDS = {

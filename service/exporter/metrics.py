@@ -22,15 +22,17 @@ from lineage.policy import Policy
 from lineage.process.clock import SECOND_MICROS, Clock, system_clock
 from service.errors import RejectedInputError, UnreachableError
 from service.exporter import metric_rows
-from service.exporter.dataset_snapshot import standing_metrics
-from service.exporter.datasets import limit_failures, name_growth, pii_figures
-from service.exporter.events import error_families, lag_families, set_aside_family
+from service.exporter.cached_metrics import CachedMetrics, recent_figures, size_figures
+from service.exporter.datasets import limit_failures, name_growth, pii_figures, standing_metrics
+from service.exporter.events import error_families, lag_families, set_aside_family, stage_figures
 from service.exporter.evidence import evidence_families
-from service.exporter.incident_details import incident_figures
-from service.exporter.incidents import incident_families, verdict_families, window_figures
-from service.exporter.kubernetes import kubernetes_families
-from service.exporter.marquez import families
-from service.exporter.metric_cache import CachedMetrics
+from service.exporter.incidents import (
+    incident_families,
+    incident_figures,
+    verdict_families,
+    window_figures,
+)
+from service.exporter.integrations import kubernetes_families, marquez_families
 from service.exporter.notifications import delivery_families
 from service.exporter.processes import (
     collector_families,
@@ -39,16 +41,13 @@ from service.exporter.processes import (
     policy_families,
     role_families,
 )
-from service.exporter.recent import recent_figures
-from service.exporter.served_families import served_families
-from service.exporter.sizes import size_figures
 from service.exporter.slis import (
     corrected_family,
     counter_families,
     objective_family,
     ratio_families,
+    served_families,
 )
-from service.exporter.stages import stage_figures
 from service.queries.marquez import marquez_status
 from service.queries.roles import roles_of, status_policies
 from service.queries.slis import mostly_unknown, objectives_of
@@ -152,7 +151,7 @@ class CatalogCollector(Collector):
         yield from verdict_families(reader)
         yield from self._of_policy(reader, now)
         yield corrected_family(reader, now)
-        yield from families(marquez_status(reader, self._settings, now))
+        yield from marquez_families(marquez_status(reader, self._settings, now))
         yield from kubernetes_families(reader, now)
         yield from stage_figures(reader, self._settings, now)
         yield from self._cached.current()

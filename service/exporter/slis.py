@@ -1,9 +1,14 @@
-"""Metrics of SLIs: counters, objectives, and ratios."""
+"""Metrics of SLIs: counters, objectives, ratios, and durations and rejections of responses."""
 
 from collections.abc import Iterator
 from datetime import datetime
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 
 from lineage.catalog.reader import CatalogReader
 from lineage.states import (
@@ -14,7 +19,10 @@ from lineage.states import (
     MISSING_PROVENANCE,
     NODE_COMPLETENESS,
 )
+from service.api.access.access_auditor import DENIED, UNAUTHORIZED
+from service.api.served.queries import METRIC as QUERIES
 from service.exporter import metric_rows
+from service.incidents.impact.clock import METRIC as IMPACT
 from service.queries.slis import Objectives, sli_name
 
 # These count dataset-seconds, the others events.
@@ -47,6 +55,11 @@ _RATIOS = {
         "lineage_missing_provenance_ratio",
         "Ratio of reads of datasets without a known writer; 0 is best.",
     ),
+}
+
+_REJECTIONS = {
+    DENIED: (DENIED, "Requests rejected by the API, by reason.", None, ["reason"]),
+    UNAUTHORIZED: (UNAUTHORIZED, "Unauthorized accesses, by reason.", None, ["reason"]),
 }
 
 
@@ -112,3 +125,24 @@ def ratio_families(reader: CatalogReader, hidden: set[tuple[str, str]]) -> Itera
             ratios[row.sli].add_metric((row.tier,), shown)
     yield from ratios.values()
     yield from asides.values()
+
+
+def served_families(reader: CatalogReader) -> Iterator[Metric]:
+    """Yield durations of queries by backend and kind, rejected accesses, and wrong permissions."""
+    queries = HistogramMetricFamily(
+        QUERIES, "Time from a query to the last byte of its answer.", labels=("backend", "query")
+    )
+    impact = HistogramMetricFamily(
+        IMPACT, "Time from a fault to the acceptance of its page by Slack or PagerDuty."
+    )
+    for (metric, backend, query), found in metric_rows.served_buckets(reader).items():
+        if metric == QUERIES:
+            queries.add_metric((backend, query), found.buckets, found.sum_seconds)
+        elif metric == IMPACT:
+            impact.add_metric((), found.buckets, found.sum_seconds)
+    yield from (queries, impact)
+    counts = {name: CounterMetricFamily(*answer) for name, answer in _REJECTIONS.items()}
+    for metric, label, value in metric_rows.served_counts(reader):
+        if metric in counts:
+            counts[metric].add_metric((label,), value)
+    yield from counts.values()

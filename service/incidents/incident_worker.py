@@ -1,10 +1,16 @@
-"""Works of the service that find faults and notify their owners."""
+"""Works of the service that find faults and notify their owners, and the policy they go by.
+
+A service that starts with an invalid file answers nobody, since it does not know who may ask. It
+knows from the catalog whom to notify: the last valid policy is stored there.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Engine
+import msgspec
+import structlog
+from sqlalchemy import Connection, Engine, select
 
 from alerts.detection.incident_detector import IncidentDetector
 from alerts.detection.self_monitoring import RoleFailure
@@ -13,9 +19,15 @@ from alerts.notify.notification_worker import NotificationWorker
 from alerts.notify.secret_rotation import requeue_after_rotation
 from alerts.notify.sender import Sender
 from alerts.notify.settings import DeliverySettings, RoutingSettings
+from lineage.catalog.engine import write_transaction
+from lineage.catalog.meta_keys import LAST_POLICY
+from lineage.catalog.policy_notes import decode_policy, encode_policy
+from lineage.catalog.tables import meta
+from lineage.catalog.upsert import fold_rows
+from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import Clock, system_clock, to_micros
+from service.errors import RejectedInputError
 from service.incidents.diagnosis.diagnose import Diagnostician
-from service.incidents.notification_policy import NotificationPolicy
 from service.queries.roles import roles_of, trouble_of
 from service.runtime.periodic import Work
 from service.runtime.policies import PolicyInForce
@@ -24,6 +36,8 @@ from service.runtime.settings import Settings
 # Names of what `build_tasks` returns.
 STEPS: Final = ("notification_policy", "incident_detection", "notification", "sending")
 _DRAIN_SECONDS: Final = 5.0  # `lineward up` kills a service that has not ended after 10 s
+
+_log = structlog.get_logger(__name__)
 
 
 def build_tasks(  # noqa: PLR0913 - what the process was started with
@@ -91,3 +105,77 @@ class Sending:
         """Wait for messages that are being sent, so that the next leader sends none of them."""
         if self._sender is not None:
             self._sender.drain(_DRAIN_SECONDS)
+
+
+class NotificationPolicy:
+    """Call it once a second, before what asks for `current`."""
+
+    def __init__(self, in_force: PolicyInForce) -> None:
+        self._in_force = in_force
+        self._last: Policy | None = None
+        self._last_text = ""
+        self._saved = ""  # hash of what this process stored
+        self._logged = ""
+
+    def __call__(self, engine: Engine) -> None:
+        """Store the policy in force; without one, load the policy that was stored last."""
+        try:
+            policy = self._in_force.current()
+        except RejectedInputError as error:
+            self._load(engine, str(error))
+            return
+        if policy.hash != self._saved:
+            _save(engine, encode_policy(policy))
+            self._saved = policy.hash
+
+    def current(self) -> Policy:
+        """Return the policy in force, or else the last valid one.
+
+        Raises:
+            RejectedInputError: none is in force, and the catalog was not asked yet.
+        """
+        try:
+            return self._in_force.current()
+        except RejectedInputError:
+            if self._last is None:
+                raise
+            return self._last
+
+    def _load(self, engine: Engine, error: str) -> None:
+        with engine.connect() as connection:
+            text = _stored(connection)
+        # Another service may have a valid file, and store a newer policy.
+        if self._last is None or text != self._last_text:
+            self._last, self._last_text = _decoded(text), text
+        self._log_once(error, self._last)
+
+    def _log_once(self, error: str, policy: Policy) -> None:
+        if error + policy.hash != self._logged:
+            is_stored = policy is not DEFAULT
+            _log.error(
+                "notifier_without_policy", error=error, is_stored=is_stored, hash=policy.hash
+            )
+            self._logged = error + policy.hash
+
+
+def _decoded(text: str) -> Policy:
+    """Return the stored policy; where there is none, the default, which has no owner to notify."""
+    if not text:
+        return DEFAULT
+    try:
+        return decode_policy(text)
+    except msgspec.ValidationError as error:
+        _log.warning("stored_policy_unreadable", error=str(error)[:300])
+        return DEFAULT
+
+
+def _stored(connection: Connection) -> str:
+    return connection.scalar(select(meta.c.value).where(meta.c.name == LAST_POLICY)) or ""
+
+
+def _save(engine: Engine, text: str) -> None:
+    with engine.connect() as connection:
+        if _stored(connection) == text:
+            return
+    with write_transaction(engine) as connection:
+        fold_rows(connection, meta, [{"name": LAST_POLICY, "value": text}])

@@ -4,11 +4,11 @@ from datetime import datetime
 
 import msgspec
 
-from alerts.operator_actions.suppression import count_matches
 from alerts.operator_actions.suppression_windows import (
     WindowEnding,
     WindowRequest,
     close_window,
+    count_matches,
     create_window,
     record_end_rejection,
     record_rejection,

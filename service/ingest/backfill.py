@@ -1,17 +1,152 @@
-"""Sender of recorded events to the collector; their origin is history unless another is given."""
+"""Backfill: events of files, sent to the collector as history unless another origin is given.
 
+A file has one event a line, or JSON documents; it is plain or gzip.
+"""
+
+import gzip
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BufferedIOBase
+from pathlib import Path
+
+import msgspec
 
 from lineage import origins
-from service.errors import NotRunningError
-from service.ingest.backfill_report import BackfillReport
-from service.ingest.batching import batch_events
+from service.errors import NotRunningError, RejectedInputError
 from service.ingest.collector_client import CollectorClient, Target, UnansweredError, read_token
-from service.ingest.event_files import RecordedEvent
-from service.ingest.event_uploader import EventUploader
+from service.ingest.event_uploader import EventUploader, batch_events
 from service.runtime.settings import Settings
 
+_SUFFIXES = (".jsonl", ".ndjson", ".json", ".log")
+_raw = msgspec.json.Decoder(msgspec.Raw)
+_raw_list = msgspec.json.Decoder(list[msgspec.Raw])
+
+_MOST_LISTED = 100
+
 _RETRY_SECONDS = 60.0
+
+
+class RecordedEvent(msgspec.Struct, frozen=True):
+    """Event with the bytes that it has in a file, so that a second delivery is a duplicate.
+
+    Attributes:
+        position: line of the file, or index in its array, from 1 on.
+        problem: why the body is invalid JSON; None: it is valid.
+    """
+
+    file: Path
+    position: int
+    body: bytes
+    problem: str | None = None
+
+
+def files_in(paths: Iterable[Path]) -> list[Path]:
+    """List the files of these paths: each file, and every file below a folder, by name.
+
+    Raises:
+        RejectedInputError: a path does not exist, or a folder holds no such file.
+    """
+    found: list[Path] = []
+    for path in paths:
+        inside = [path] if path.is_file() else sorted(filter(_is_recording, path.rglob("*")))
+        if not inside:
+            what = "holds no .jsonl, .ndjson or .json file" if path.is_dir() else "does not exist"
+            message = f"{path} {what}"
+            raise RejectedInputError(message)
+        found += inside
+    return found
+
+
+def _is_recording(path: Path) -> bool:
+    name = path.name.removesuffix(".gz")
+    return path.is_file() and name.endswith(_SUFFIXES)
+
+
+def events_in(file: Path) -> Iterator[RecordedEvent]:
+    """Yield the events of a file in their order.
+
+    Raises:
+        RejectedInputError: the file cannot be read, or its gzip is broken.
+    """
+    try:
+        yield from _document(file) if _is_document(file) else _lines(file)
+    except (OSError, EOFError) as error:
+        message = f"{file}: cannot be read: {error}"
+        raise RejectedInputError(message) from error
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[BufferedIOBase]:
+    with file.open("rb") as stream:
+        is_gzip = stream.read(2) == b"\x1f\x8b"
+        stream.seek(0)
+        if is_gzip:
+            with gzip.GzipFile(fileobj=stream) as content:
+                yield content
+        else:
+            yield stream
+
+
+def _is_document(file: Path) -> bool:
+    """Return whether a JSON file begins with an array or an incomplete value, not an event."""
+    if not file.name.removesuffix(".gz").endswith(".json"):
+        return False
+    with _opened(file) as stream:
+        first = stream.readline().strip()
+    return _problem(first) is not None or first.startswith(b"[")
+
+
+def _document(file: Path) -> Iterator[RecordedEvent]:
+    with _opened(file) as stream:
+        content = stream.read().strip()
+    problem = _problem(content)
+    if problem or not content.startswith(b"["):
+        yield RecordedEvent(file, 1, content, problem)
+        return
+    for position, event in enumerate(_raw_list.decode(content), start=1):
+        yield RecordedEvent(file, position, bytes(event))
+
+
+def _lines(file: Path) -> Iterator[RecordedEvent]:
+    with _opened(file) as stream:
+        for position, line in enumerate(stream, start=1):
+            if body := line.strip():
+                yield RecordedEvent(file, position, body, _problem(body))
+
+
+def _problem(body: bytes) -> str | None:
+    try:
+        _raw.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return f"not JSON: {error}"
+    return None
+
+
+class RejectedFileEvent(msgspec.Struct, frozen=True):
+    """Event that was rejected; `position` is its line, or its index in an array."""
+
+    file: str
+    position: int
+    reason: str
+
+
+class BackfillReport(msgspec.Struct):
+    """Counts of accepted and rejected events; a duplicate counts as accepted."""
+
+    taken: int = 0
+    rejected: int = msgspec.field(default=0, name="refused")
+    rejections: list[RejectedFileEvent] = msgspec.field(default_factory=list, name="refusals")
+    partial: bool = False
+    partial_reason: str | None = None
+
+    def reject(self, file: str, position: int, reason: str) -> None:
+        """Count a rejected event; list it if the list has room."""
+        self.rejected += 1
+        if len(self.rejections) < _MOST_LISTED:
+            self.rejections.append(RejectedFileEvent(file, position, reason))
+        else:
+            self.partial = True
+            self.partial_reason = f"only the first {_MOST_LISTED} rejections are listed"
 
 
 class BatchSender:

@@ -1,20 +1,62 @@
-"""Upload of events to a collector, repeated until each event is accepted or rejected.
+"""Upload of events to a collector in batches, repeated until each is accepted or rejected.
 
 A reader of another source (history, files, Kafka) stores its position only after `post` returned.
 By then each event is in the spool, or is rejected for good.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from threading import Event
+from typing import Protocol, TypeVar
 from urllib.parse import quote
 
 import httpx
 import msgspec
+import structlog
 
-from service.ingest.batching import is_json
-from service.ingest.collector_client import CollectorClient, detail_of
+from service.ingest.collector_client import CollectorClient, Target, detail_of
+
+_BATCH_EVENTS = 500
+_BATCH_BYTES = 4_194_304
+_raw = msgspec.json.Decoder(msgspec.Raw)
 
 _MAX_EVENT_BYTES = 10_485_760  # the collector's default limit
 _KEPT_BYTES = 65_536  # of a rejected event; the collector keeps no more of any
+
+_log = structlog.get_logger()
+
+
+class HasBody(Protocol):
+    """Event with its original bytes, and further fields for its reader."""
+
+    @property
+    def body(self) -> bytes:
+        """Return the bytes of the event; they may be invalid JSON."""
+
+
+_Held = TypeVar("_Held", bound=HasBody)
+
+
+def is_json(body: bytes) -> bool:
+    """Return whether a body is exactly one JSON value."""
+    try:
+        _raw.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
+
+
+def batch_events(events: Iterable[_Held]) -> Iterator[list[_Held]]:
+    """Split events into batches that one request may hold; a larger event goes alone."""
+    lot: list[_Held] = []
+    lot_bytes = 0
+    for event in events:
+        if lot and (len(lot) >= _BATCH_EVENTS or lot_bytes + len(event.body) > _BATCH_BYTES):
+            yield lot
+            lot, lot_bytes = [], 0
+        lot.append(event)
+        lot_bytes += len(event.body)
+    if lot:
+        yield lot
 
 
 class RejectedUpload(msgspec.Struct, frozen=True):
@@ -113,3 +155,12 @@ class EventUploader:
 
 def _rejection(place: int, answer: httpx.Response) -> RejectedUpload:
     return RejectedUpload(place, detail_of(answer), answer.status_code == httpx.codes.BAD_REQUEST)
+
+
+def endless_uploader(target: Target, stopping: Event) -> EventUploader:
+    """Return an uploader that tries until the collector answers, and logs what is in the way."""
+    return EventUploader(CollectorClient(target, stopping=stopping, on_trouble=_report))
+
+
+def _report(trouble: str) -> None:
+    _log.warning("collector_not_reached", trouble=trouble, next="trying again without end")

@@ -1,11 +1,9 @@
 """Audits: operator actions with their results, and who asked the API for what."""
 
-import msgspec
-from lineage.catalog.reader import CatalogReader
-from service.queries.cursors import Whole, cursor_of, key_of
-from service.queries.timestamps import iso_of
 from typing import Final
+
 import msgspec
+
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from service.errors import InvalidQuestionError

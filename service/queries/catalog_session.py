@@ -18,10 +18,9 @@ from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.graph.walks import Walk
 from lineage.process.clock import Clock, system_clock
-from service.queries.visibility import EVERYTHING, Visibility
 from service.errors import NoDataError, UnreachableError
 from service.queries.timestamps import Evaluated, last_evaluation
-from service.queries.visibility import hidden_keys
+from service.queries.visibility import EVERYTHING, Visibility, hidden_keys
 from service.runtime.settings import Settings
 
 

@@ -3,21 +3,19 @@
 A walk goes level by level, over what the token may see.
 """
 
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from lineage.catalog.reader import CatalogReader
+from lineage.catalog.rows import Row
+from lineage.graph.walks import NOBODY, Walk, too_deep
 from service.queries.catalog_session import CatalogSession
 from service.queries.column_shapes import ColumnLineage, ColumnNode
 from service.queries.columns import column_type, transformations_of
 from service.queries.dataset_lookup import Dataset
 from service.queries.timestamps import iso
-from service.queries.walk import branches
-from service.queries.visibility import UNSEEN
-from service.queries.walk import DIRECTIONS
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
-from lineage.catalog.reader import CatalogReader
-from lineage.catalog.rows import Row
-from lineage.graph.walks import NOBODY, Walk, too_deep
-from service.queries.visibility import Visibility
-from service.queries.walk import Name, all_named, names_of
+from service.queries.visibility import UNSEEN, Visibility
+from service.queries.walk import DIRECTIONS, Name, all_named, branches, names_of
 
 Column = tuple[int, str]  # canonical key of its dataset, and its name
 

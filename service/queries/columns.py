@@ -9,7 +9,6 @@ import msgspec
 from lineage.catalog.queries import newest_schema
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
-from service.queries.visibility import EVERYTHING, Visibility
 from service.errors import (
     AmbiguousDatasetError,
     UnknownColumnError,
@@ -25,7 +24,7 @@ from service.queries.descriptions import (
 )
 from service.queries.schema_changes import fields_of
 from service.queries.timestamps import iso
-from service.queries.visibility import UNSEEN
+from service.queries.visibility import EVERYTHING, UNSEEN, Visibility
 from service.queries.walk import Name, all_named, names_of
 
 MOST_LISTED: Final = 1_000

@@ -16,7 +16,6 @@ from lineage.states import (
     LEARNING,
     SUBMITTED,
 )
-from service.queries.visibility import EVERYTHING, Visibility
 from service.queries.dataset_lookup import Dataset
 from service.queries.datasets import states_of
 from service.queries.descriptions import (
@@ -29,7 +28,7 @@ from service.queries.runs import last_run
 from service.queries.shapes import DatasetDetail, ResolvedAlias, SliState, Why
 from service.queries.slis import sli_name
 from service.queries.timestamps import Evaluated, duration, iso, iso_of
-from service.queries.visibility import sql_filter
+from service.queries.visibility import EVERYTHING, Visibility, sql_filter
 
 _KNOWN = """
 SELECT p.tier, p.tier_origin, p.tier_reason, p.owner, p.owner_origin, p.is_source,

@@ -1,20 +1,16 @@
 """Checks of a dataset: its edges against evidence, and its age against a limit."""
 
-import msgspec
-from lineage.catalog.reader import CatalogReader
-from service.queries.visibility import EVERYTHING, Visibility
-from service.queries.dataset_lookup import Dataset
-from service.queries.run_shapes import Instant
-from service.queries.timestamps import iso_of
-from service.queries.visibility import sql_filter
 from datetime import datetime, timedelta
+
 import msgspec
+
 from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import to_micros
 from service.queries.dataset_lookup import Dataset
 from service.queries.run_shapes import Instant
 from service.queries.shapes import DatasetDetail
 from service.queries.timestamps import iso_of
+from service.queries.visibility import EVERYTHING, Visibility, sql_filter
 
 _MOST = 200
 # Of each edge and oracle the newest; one that is not good before those that are.

@@ -1,15 +1,16 @@
 """History of a dataset: its schemas with changes, its versions, checksums and writes."""
 
 from collections.abc import Sequence
+
+import msgspec
+
 from lineage.catalog.queries import sql_hour_of
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from service.queries.dataset_lookup import Dataset
-from service.queries.schema_changes import fields_of, schema_change
-from service.queries.timestamps import iso_of
-import msgspec
 from service.queries.run_shapes import Instant
-from service.queries.schema_changes import SchemaChange, SchemaField
+from service.queries.schema_changes import SchemaChange, SchemaField, fields_of, schema_change
+from service.queries.timestamps import iso_of
 
 _SCHEMAS = """
 SELECT schema_key, fields, first_seen_at, last_seen_at FROM schema_version

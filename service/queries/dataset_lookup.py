@@ -8,13 +8,13 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.names.keys import key
 from lineage.names.names import FOLD, fold, join_parts
-from service.queries.visibility import EVERYTHING, Visibility
 from service.errors import (
     AmbiguousDatasetError,
     ForbiddenNamespaceError,
     UnknownDatasetError,
 )
 from service.queries.datasets import literal
+from service.queries.visibility import EVERYTHING, Visibility
 
 _MOST_CANDIDATES = 5
 _PARTS_WITH_CATALOG = 3  # catalog, schema and table

@@ -9,12 +9,11 @@ from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, LISTED, STATES_BY_S
 from lineage.catalog.reader import CatalogReader, columns_for, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import BAD, FAILING, GOOD, LEARNING, TIER_RANKS, TIERS, UNKNOWN
-from service.queries.visibility import EVERYTHING, Visibility
 from service.errors import InvalidQuestionError
 from service.queries.cursors import Text, Whole, cursor_of, key_of
 from service.queries.shapes import DatasetPage, DatasetRow
 from service.queries.timestamps import Evaluated, iso
-from service.queries.visibility import sql_filter
+from service.queries.visibility import EVERYTHING, Visibility, sql_filter
 
 NOT_EVALUATED = "not_evaluated"
 PIPELINE_LAG = "pipeline_lag"

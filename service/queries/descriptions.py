@@ -10,8 +10,8 @@ import msgspec
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.names.keys import key
-from service.queries.visibility import Visibility
 from service.queries.run_shapes import RunTag
+from service.queries.visibility import Visibility
 
 MOST_TAGS: Final = 100  # of one dataset
 MOST_FIELD_TAGS: Final = 10_000

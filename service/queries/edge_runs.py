@@ -9,11 +9,10 @@ from lineage.catalog.queries import leaf_job
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_row, pairs_of
 from lineage.states import run_state
-from service.queries.visibility import EVERYTHING, Visibility
 from service.queries.descriptions import settings_of
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso, iso_of
-from service.queries.visibility import sql_filter
+from service.queries.visibility import EVERYTHING, Visibility, sql_filter
 
 Edge = tuple[int, int]  # upstream key, downstream key
 

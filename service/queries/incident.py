@@ -8,7 +8,6 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_rows
 from lineage.errors import UnknownIncidentError
 from lineage.states import TIERS
-from service.queries.visibility import EVERYTHING, Visibility
 from service.queries.incident_shapes import (
     IncidentDetail,
     IncidentImpacted,
@@ -24,7 +23,7 @@ from service.queries.incidents import (
     visible_roots,
 )
 from service.queries.timestamps import iso, iso_of
-from service.queries.visibility import UNSEEN, sql_filter
+from service.queries.visibility import EVERYTHING, UNSEEN, Visibility, sql_filter
 
 MOST_MEMBERS = 10_000
 MOST_STEPS = 1_000

@@ -4,12 +4,11 @@ import msgspec
 
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
-from service.queries.visibility import EVERYTHING, Visibility
 from service.incidents.diagnosis.ranking import Diagnosis
 from service.queries.incidents import is_root_seen
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso, iso_of
-from service.queries.visibility import UNSEEN
+from service.queries.visibility import EVERYTHING, UNSEEN, Visibility
 
 _MOST = 200
 _NOTIFIED = "SELECT n.telling, n.addressee FROM incident_telling n WHERE incident_id = :id"

@@ -6,14 +6,13 @@ from lineage.catalog.queries import severity_rank
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import FAILING
-from service.queries.visibility import EVERYTHING, Visibility
 from service.queries.cursors import Text, Whole, cursor_of, key_of
 from service.queries.incident_shapes import (
     IncidentPage,
     IncidentRow,
 )
 from service.queries.timestamps import iso, iso_of
-from service.queries.visibility import sql_filter
+from service.queries.visibility import EVERYTHING, Visibility, sql_filter
 
 MOST_LISTED = 1_000
 # A dataset whose run failed is a member before it is bad.

@@ -9,8 +9,14 @@ from service.queries.catalog_session import CatalogSession
 from service.queries.dataset_lookup import Dataset
 from service.queries.runs import last_run
 from service.queries.shapes import Lineage, Node
-from service.queries.walk import branches
-from service.queries.walk import DIRECTIONS, all_named, name_nodes, states_of_nodes, walk_lineage
+from service.queries.walk import (
+    DIRECTIONS,
+    all_named,
+    branches,
+    name_nodes,
+    states_of_nodes,
+    walk_lineage,
+)
 
 EdgeKeys = tuple[int, int]  # upstream key, downstream key
 

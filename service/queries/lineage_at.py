@@ -6,13 +6,12 @@ from lineage.catalog.meta_keys import HISTORY, INSTALLED
 from lineage.catalog.reader import CatalogReader
 from lineage.graph.walks import Walk
 from lineage.process.clock import from_micros
-from service.queries.visibility import EVERYTHING, Visibility
 from service.queries.dataset_lookup import Dataset
 from service.queries.edge_runs import Edge, EdgeRun, EdgeRuns, edge_runs
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso_of
-from service.queries.walk import branches
-from service.queries.walk import DIRECTIONS, NEXT, CatalogWalk, all_named, names_of
+from service.queries.visibility import EVERYTHING, Visibility
+from service.queries.walk import DIRECTIONS, NEXT, CatalogWalk, all_named, branches, names_of
 
 _NEXT = {way: f"{sql} AND first_seen_at <= :at" for way, sql in NEXT.items()}
 _BEGAN = f"SELECT MIN(value) FROM meta WHERE name IN ('{INSTALLED}', '{HISTORY}')"  # noqa: S608

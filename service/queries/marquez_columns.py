@@ -8,16 +8,15 @@ import msgspec
 
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import pairs_of
-from service.queries.visibility import Visibility
 from service.errors import InvalidQuestionError, UnknownNodeError
 from service.queries.catalog_session import CatalogSession
-from service.queries.column_lineage import cuts_of
-from service.queries.column_lineage import Column, ColumnEdge, ColumnWalk, edges_of
+from service.queries.column_lineage import Column, ColumnEdge, ColumnWalk, cuts_of, edges_of
 from service.queries.columns import transformations_of, types_of
 from service.queries.dataset_lookup import Dataset
-from service.queries.marquez_shapes import GraphEdge
 from service.queries.marquez_ids import node_named, unknown
+from service.queries.marquez_shapes import GraphEdge
 from service.queries.schema_changes import fields_of
+from service.queries.visibility import Visibility
 from service.queries.walk import Name
 
 _FIELD: Final = "datasetField"

@@ -6,11 +6,11 @@ from typing import Any
 
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
-from service.queries.visibility import Visibility
 from service.queries.descriptions import NOTHING, describe_datasets, tags_of_fields
 from service.queries.marquez_shapes import FieldData, NodeName
 from service.queries.schema_changes import fields_of
 from service.queries.timestamps import iso, iso_of
+from service.queries.visibility import Visibility
 
 _TAGS = "SELECT DISTINCT dataset_key, tag FROM tag WHERE dataset_key IN (:keys) ORDER BY tag"
 

@@ -8,14 +8,15 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 from urllib.parse import unquote
+from uuid import UUID
+
 import msgspec
+
 from lineage.catalog.reader import CatalogReader
-from service.queries.visibility import Visibility
+from lineage.names.keys import key
 from service.errors import InvalidQuestionError, UnknownNodeError
 from service.queries.dataset_lookup import Dataset, find_among
-from typing import Final
-from uuid import UUID
-from lineage.names.keys import key
+from service.queries.visibility import Visibility
 
 _MOST_COLONS = 32
 _KINDS = re.compile(r"(dataset|job):(?=.*:)", re.DOTALL)

@@ -8,9 +8,9 @@ import msgspec
 from lineage.catalog.queries import LEAF_RUN_ID, failed_at, newest_schema
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
-from service.queries.visibility import Visibility
 from service.queries.descriptions import NOTHING, describe_jobs
 from service.queries.marquez_fields import Sayings
+from service.queries.marquez_ids import node_id_of
 from service.queries.marquez_shapes import (
     DatasetData,
     GraphEdge,
@@ -20,8 +20,8 @@ from service.queries.marquez_shapes import (
     RunData,
     state_of,
 )
-from service.queries.marquez_ids import node_id_of
 from service.queries.timestamps import iso, iso_of, milliseconds_between
+from service.queries.visibility import Visibility
 
 _DATASETS = f"""
 SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, d.last_seen_at, a.last_written_at,

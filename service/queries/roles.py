@@ -13,7 +13,7 @@ from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import system_clock
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import duration, iso
-from service.runtime.data_dir_lock import is_held
+from service.runtime.data_folder import is_held
 
 if TYPE_CHECKING:  # the policy brings YAML, which `lineward status` cannot wait for
     from lineage.policy.file import PolicyState

@@ -6,7 +6,6 @@ from lineage.catalog.queries import ROWS_AND_BYTES, error_of, failed_at, leaf_jo
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_row, pairs_of
 from lineage.states import run_state
-from service.queries.visibility import EVERYTHING, Visibility
 from service.errors import UnknownRunError
 from service.queries.cursors import Whole, cursor_of, key_of
 from service.queries.dataset_lookup import UNCHOSEN, Dataset
@@ -21,7 +20,7 @@ from service.queries.run_shapes import (
     RunSummary,
 )
 from service.queries.timestamps import iso, iso_of, seconds_between
-from service.queries.visibility import sql_filter
+from service.queries.visibility import EVERYTHING, Visibility, sql_filter
 
 NO_RUNS: Final = RecentRuns(None, None, [], partial=True, partial_reason=UNCHOSEN, next_cursor=None)
 _MOST_IO = 1_000  # datasets listed of the runs of one id

@@ -1,11 +1,16 @@
 """SLIs at the last evaluation, each beside its objective, and the rest of each error budget."""
 
+import math
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+
+import msgspec
+
+from alerts.rules.burn_windows import LEAST_OBSERVED
 from lineage.catalog.queries import ALL_HOURS
 from lineage.catalog.reader import CatalogReader
-from lineage.process.clock import to_micros
+from lineage.process.clock import SECOND_MICROS, to_micros
 from lineage.states import (
     ALL_TIERS,
     IMPACT_ANALYSIS,
@@ -17,13 +22,6 @@ from lineage.states import (
 from service.queries.shapes import SliAnswer, SliRow
 from service.queries.timestamps import Evaluated, stale_warning
 from service.runtime.settings import Settings
-import math
-from datetime import datetime, timedelta
-import msgspec
-from alerts.rules.burn_windows import LEAST_OBSERVED
-from lineage.catalog.queries import ALL_HOURS
-from lineage.catalog.reader import CatalogReader
-from lineage.process.clock import SECOND_MICROS, to_micros
 
 if TYPE_CHECKING:
     from lineage.policy import Policy

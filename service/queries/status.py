@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
 import msgspec
+
 from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
 from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import CatalogReader, NoCatalogError, open_reader, rows_for
@@ -12,7 +14,7 @@ from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.process.clock import to_micros
 from lineage.process.disk import disk_problem
-from service.ingest.spool import LAST_SEQ, first, reading
+from service.ingest.spool_reader import LAST_SEQ, first, reading
 from service.queries.applications import KubernetesStatus, kubernetes_status
 from service.queries.catalog_session import unreachable
 from service.queries.datasets import counts_by_state
@@ -31,9 +33,6 @@ from service.queries.timestamps import Evaluated, iso, last_evaluation, seconds_
 from service.runtime.data_folder import open_to_others
 from service.runtime.jobs import PeriodicJobState
 from service.runtime.settings import Settings
-from typing import Final
-from lineage.catalog.meta_keys import EVENTS_WAIT_SINCE
-from lineage.catalog.reader import CatalogReader
 
 if TYPE_CHECKING:  # the policy brings YAML, which `lineward status` cannot wait for
     from lineage.policy.file import PolicyState

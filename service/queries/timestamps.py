@@ -1,7 +1,10 @@
 """Timestamps as people and programs read and write them, and the age of the evaluation."""
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
 import msgspec
+
 from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
 from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import (
@@ -13,10 +16,6 @@ from lineage.process.clock import (
     naive_from_micros,
     to_micros,
 )
-from service.errors import InvalidQuestionError
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
-from lineage.process.clock import to_micros
 from service.errors import InvalidQuestionError
 
 _NEWEST = f"""

@@ -10,10 +10,9 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros
 from lineage.states import BAD
-from service.queries.visibility import EVERYTHING, Visibility
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso
-from service.queries.visibility import sql_filter
+from service.queries.visibility import EVERYTHING, Visibility, sql_filter
 
 MOST_LISTED: Final = 1_000
 MOST_HOURS: Final = 720

@@ -3,13 +3,14 @@
 Pages are cut after the condition.
 """
 
-from typing import Final
-from lineage.catalog.queries import IS_LINK
-from lineage.catalog.reader import CatalogReader
 import re
 from collections.abc import Iterable
 from copy import copy
 from functools import lru_cache
+from typing import Final
+
+from lineage.catalog.queries import IS_LINK
+from lineage.catalog.reader import CatalogReader
 
 UNSEEN: Final = "parts are hidden from this token"
 

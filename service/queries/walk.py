@@ -5,19 +5,16 @@ A dataset stands once in a tree with its own branch, where it was found; elsewhe
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from operator import attrgetter
+from typing import Final, TypeVar
+
 from lineage.catalog.queries import TIER
 from lineage.catalog.reader import CatalogReader, Values, rows_for
 from lineage.catalog.rows import Row
-from lineage.graph.walks import NOBODY, Responsible, Walk, too_deep, too_many
-from service.queries.visibility import Visibility
+from lineage.graph.walks import NOBODY, Edge, Responsible, Walk, too_deep, too_many
 from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import mark_failing, states_of, states_of_now
-from service.queries.visibility import UNSEEN
-from collections.abc import Callable, Iterable, Iterator
-from operator import attrgetter
-from typing import Final, TypeVar
-from lineage.graph.walks import Edge, Walk
+from service.queries.visibility import UNSEEN, Visibility
 
 Name = tuple[str, str]  # namespace, name
 

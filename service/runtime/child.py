@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -10,14 +11,54 @@ from pathlib import Path
 
 import msgspec
 
+from lineage.process.health import VARIABLE, Heartbeat
 from lineage.process.role import end_with_parent
-from service.runtime.health_reports import Reports
 from service.runtime.role_log import RoleLog
+
+_MOST_REPORT_BYTES = 65_536
 
 _FIRST_DELAY_SECONDS = 0.5
 _LONGEST_DELAY_SECONDS = 30.0
 _SETTLED_SECONDS = 60.0  # a role that ran this long starts its next delays from the first again
 _AUTOGROUP = Path("/proc/self/autogroup")
+
+
+class Reports:
+    """Pair of sockets; the role's end is inherited by each of its processes in turn."""
+
+    def __init__(self) -> None:
+        self._ours, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._ours.settimeout(0)
+        self.newest = Heartbeat()
+
+    @property
+    def descriptor(self) -> int:
+        """Number of the role's end."""
+        return self._theirs.fileno()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return the variable by which the role finds it."""
+        return {VARIABLE: str(self.descriptor)}
+
+    def take(self) -> bool:
+        """Read what has come; whether anything has."""
+        came = False
+        while (datagram := self._next()) is not None:
+            came = True
+            self.newest = msgspec.json.decode(datagram, type=Heartbeat)
+        return came
+
+    def clear(self) -> None:
+        """Forget what a process that is gone has sent."""
+        self.take()
+        self.newest = Heartbeat()
+
+    def _next(self) -> bytes | None:
+        try:
+            return self._ours.recv(_MOST_REPORT_BYTES)
+        except BlockingIOError:
+            return None
 
 
 class RoleCommand(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,13 +1,24 @@
-"""Periodic work on a catalog: `service.runtime.catalog_jobs` makes jobs of it."""
+"""Periodic work on a catalog, of which `catalog_jobs` makes jobs; and retention as such work."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from threading import Event
+from typing import Final
 
-from sqlalchemy import Engine
+import structlog
+from sqlalchemy import Connection, Engine
 
+from lineage.catalog.deleting import delete_old, retention_time
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import NoCatalogError, open_reader
 from lineage.catalog.revision import require_revision
+from lineage.process.clock import Clock
+from service.runtime.settings import Settings
 
 Work = Callable[[Engine], None]
+
+RETENTION_SECONDS: Final = 3_600.0
+_log = structlog.get_logger(__name__)
 
 
 def finish(work: Work, engine: Engine) -> None:
@@ -28,3 +39,32 @@ def is_there(catalog_url: str) -> bool:
     except NoCatalogError:
         return False
     return True
+
+
+class _StoppedError(Exception):
+    """Error: the role stops; the next run deletes what is left."""
+
+
+class Retention:
+    """Work of an hourly job. It ends before the next transaction once `stopping` is set."""
+
+    def __init__(self, settings: Settings, clock: Clock, stopping: Event) -> None:
+        self._settings, self._clock, self._stopping = settings, clock, stopping
+
+    def __call__(self, engine: Engine) -> None:
+        """Delete what is too old."""
+        with engine.connect() as connection:
+            at = retention_time(connection, self._clock())
+        settings = self._settings
+        days = {"history_days": settings.history_days, "access_days": settings.access_audit_days}
+        try:
+            rows = delete_old(engine, "service", at, days, self._write)
+        except _StoppedError:
+            _log.info("retention_interrupted")
+        else:
+            _log.info("retention", rows=rows)
+
+    def _write(self, engine: Engine) -> AbstractContextManager[Connection]:
+        if self._stopping.is_set():
+            raise _StoppedError
+        return write_transaction(engine)

@@ -8,9 +8,9 @@ import sys
 import msgspec
 
 from service.errors import OccupiedError
-from service.runtime.binding import require_free
 from service.runtime.child import RoleCommand
 from service.runtime.settings import Settings
+from service.runtime.startup_checks import require_free
 
 _PORTS = ("collector_port", "service_port", "metrics_port")
 

@@ -13,9 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from service.runtime.child import Child, RoleCommand
-from service.runtime.data_dir_lock import UP_LOCK, hold
-from service.runtime.restarts import take
-from service.runtime.status_file import StatusFile
+from service.runtime.data_folder import UP_LOCK, hold
+from service.runtime.run_folder import StatusFile, take_restart_requests
 from service.runtime.supervised_role import Watched
 
 _POLL_SECONDS = 0.1
@@ -52,7 +51,7 @@ class Supervisor:
             OccupiedError: the data folder belongs to another supervisor.
         """
         with hold(self._data_dir / UP_LOCK), self._handling_signals():
-            list(take(self._data_dir))  # asked of one that is gone
+            list(take_restart_requests(self._data_dir))  # asked of one that is gone
             try:
                 before()
                 self._start(on_accepting)
@@ -85,7 +84,7 @@ class Supervisor:
             self._stop.wait(0.02)
 
     def _look_after(self) -> None:
-        self._heed(take(self._data_dir))
+        self._heed(take_restart_requests(self._data_dir))
         for role in self._roles:
             self._look_after_one(role)
         if time.monotonic() >= self._next_trim:

@@ -19,7 +19,7 @@ _BUSY = 4
 
 
 @pytest.mark.nightly(
-    short="tests/service/runtime/test_liveness.py::test_each_restart_doubles_the_time_up_to_eight_times"
+    short="tests/service/runtime/test_supervised_role.py::test_each_restart_doubles_the_time_up_to_eight_times"
 )
 def test_a_starved_machine_is_slow_and_restarts_no_role(tmp_path):
     """Run four loops without a pause beside it; times are printed, and nothing depends on them."""

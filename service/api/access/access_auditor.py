@@ -15,8 +15,7 @@ from lineage.periods import Monotonic, Period
 from lineage.process.clock import DAY_MICROS, Clock, to_micros
 from lineage.states import UNAUTHORIZED_ACCESS
 from service.api.access.judge import AccessFileVersion, fault_of
-from service.api.served.counter_buffer import CountBatch
-from service.api.served.counter_buffer import add_batch
+from service.api.served.counter_buffer import CountBatch, add_batch
 
 DENIED, UNAUTHORIZED = "lineage_access_denied", "lineage_access_unauthorized"
 _CURSOR = "access"

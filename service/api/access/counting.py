@@ -17,8 +17,7 @@ from service.api.access.audit import AccessRecord, Recorder
 from service.api.access.budget import Grouped
 from service.api.access.judge import AccessFileVersion, version_at
 from service.api.access.served import Answered, ServedLog
-from service.api.served.counter_buffer import CountBatch
-from service.api.served.counter_buffer import add_batch
+from service.api.served.counter_buffer import CountBatch, add_batch
 
 UNAUDITED = "unaudited"
 _MOST_IDS = 500

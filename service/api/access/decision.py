@@ -9,13 +9,14 @@ import hashlib
 import hmac
 import re
 from collections.abc import Iterable
-import msgspec
-from service.api.access.versions import AccessVersion, Holder, fingerprint_of
-from service.queries.visibility import EVERYTHING, Visibility
-from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote, unquote_to_bytes
+
+import msgspec
 from litestar.datastructures import Cookie
+
+from service.api.access.versions import AccessVersion, Holder, fingerprint_of
+from service.queries.visibility import EVERYTHING, Visibility
 
 READ, RESPOND, ALERTS, ADMIN = "read", "respond", "alerts", "admin"
 OTHER = "other"

@@ -16,11 +16,10 @@ from lineage.catalog.policy_notes import ACCESS_OFF
 from service.api.access.access_policy import CATALOG_UNREAD, AccessInForce, EffectiveAccess
 from service.api.access.audit import AccessRecord, Recorder, UnauditedError
 from service.api.access.budget import Grouped, RequestBudget
-from service.api.access.decision import bearers
-from service.api.access.decision import OTHER, AccessDecision, advice, decide
+from service.api.access.decision import OTHER, AccessDecision, advice, bearers, decide
 from service.api.access.versions import AccessVersion
-from service.queries.visibility import Visibility
 from service.api.problems import Problem, is_page, shown_as
+from service.queries.visibility import Visibility
 
 OPEN = "open"
 VISIBILITY = "visibility"

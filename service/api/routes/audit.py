@@ -5,10 +5,15 @@ from typing import Annotated
 from litestar import get
 from litestar.params import QueryParameter
 
-from service.api.routes.request import page, render
-from service.api.routes.request import AnyRequest, Cursor, session
-from service.queries.audit import AccessFilters, AccessPage, access_audit
-from service.queries.audit import AuditFilters, AuditPage, audit
+from service.api.routes.request import AnyRequest, Cursor, page, render, session
+from service.queries.audit import (
+    AccessFilters,
+    AccessPage,
+    AuditFilters,
+    AuditPage,
+    access_audit,
+    audit,
+)
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]

@@ -1,23 +1,18 @@
 """Datasets: all of them by page, one of them whole, and reads without a source (M5)."""
 
 from typing import Annotated
+
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
-from service.api.routes.request import page, render
-from service.api.routes.request import AnyRequest, Cursor, session
+
+from service.api.routes.request import AnyRequest, Cursor, page, render, session
 from service.explorer.dataset import MOST_AFFECTED, dataset_view
 from service.explorer.listing import listing
 from service.queries import dataset as one
-from service.queries.dataset_history import dataset_history
+from service.queries.dataset_history import DatasetHistory, dataset_history
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.datasets import FURTHEST, Filters, ListPart, datasets
-from service.queries.dataset_history import DatasetHistory
 from service.queries.shapes import DatasetDetail, DatasetPage, Why
-from typing import Annotated
-from litestar import get
-from litestar.params import QueryParameter
-from service.api.routes.request import page, render
-from service.api.routes.request import AnyRequest, session
 from service.queries.unsourced import MOST_HOURS, MOST_LISTED, UnsourcedReads, unsourced_reads
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=10_000, description="Maximum number of results.")]

@@ -5,10 +5,11 @@ did not land: nothing of a list could be left out for a token of some namespaces
 """
 
 from typing import Annotated
+
 from litestar import get
 from litestar.params import QueryParameter
-from service.api.routes.request import page, render
-from service.api.routes.request import AnyRequest, Cursor, session
+
+from service.api.routes.request import AnyRequest, Cursor, page, render, session
 from service.queries.event_errors import (
     MOST_LISTED,
     PipelineErrorPage,
@@ -16,11 +17,6 @@ from service.queries.event_errors import (
     pipeline_errors,
     rejected_events,
 )
-from typing import Annotated
-from litestar import get
-from litestar.params import QueryParameter
-from service.api.routes.request import page, render
-from service.api.routes.request import AnyRequest, Cursor, session
 from service.queries.set_aside import MOST_SET_ASIDE, SetAsidePage, set_aside_events
 
 _Limit = Annotated[
@@ -73,7 +69,11 @@ def get_pipeline_errors_page(
 
 @get("/api/v1/set-aside-events", access="set_aside", sync_to_thread=True)
 def get_set_aside_events(
-    request: AnyRequest, *, with_requeued: _All = False, limit: _MostSetAside = 100, cursor: Cursor = None
+    request: AnyRequest,
+    *,
+    with_requeued: _All = False,
+    limit: _MostSetAside = 100,
+    cursor: Cursor = None,
 ) -> SetAsidePage:
     """List events that failed alone and that the pipeline set aside, the newest first."""
     with session(request) as asked:

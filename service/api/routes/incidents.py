@@ -11,17 +11,25 @@ from litestar.response import Redirect
 from alerts.operator_actions.audit import Via
 from alerts.operator_actions.command_requests import Action, CommandRequest
 from service.api.access.gate import who_asks
-from service.api.routes.request import HEADERS, page, render
-from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, Cursor, json_body, session
-from service.queries.timestamps import parse_end
+from service.api.cross_site import require_own_form
+from service.api.routes.request import (
+    HEADERS,
+    MAX_BODY_BYTES,
+    AnyRequest,
+    Cursor,
+    json_body,
+    page,
+    render,
+    session,
+)
 from service.errors import InvalidQuestionError
 from service.explorer.addresses import incident_at
-from service.api.cross_site import require_own_form
 from service.explorer.incident import LENGTHS, MOST_MEMBERS, incident_view
 from service.incidents.incident_commands import Outcome, outcome, put
 from service.queries.incident import incident
 from service.queries.incident_shapes import IncidentDetail, IncidentPage
 from service.queries.incidents import incidents
+from service.queries.timestamps import parse_end
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
 _All = Annotated[bool, QueryParameter(name="all", description="Include those that have ended.")]

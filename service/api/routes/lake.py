@@ -6,7 +6,6 @@ from litestar import get
 from litestar.params import FromPath, FromQuery, QueryParameter
 
 from service.api.access.gate import visibility_of
-from service.queries.visibility import EVERYTHING
 from service.api.routes.request import AnyRequest, Cursor
 from service.queries.lake.recalled import LakeQuestion
 from service.queries.lake.runs import (
@@ -17,6 +16,7 @@ from service.queries.lake.runs import (
     dataset_runs_in_lake,
     run_in_lake,
 )
+from service.queries.visibility import EVERYTHING
 
 _WHEN = "A day (2026-09-03) or a timestamp (2026-09-03T12:00:00Z)"
 _First = Annotated[

@@ -12,8 +12,8 @@ from service.queries.impact import Impact, impact
 from service.queries.lineage import lineage
 from service.queries.lineage_at import PastLineage, past_lineage
 from service.queries.marquez_graph import marquez_lineage
-from service.queries.marquez_shapes import MarquezLineage
 from service.queries.marquez_ids import node_named
+from service.queries.marquez_shapes import MarquezLineage
 from service.queries.shapes import Lineage
 from service.queries.timestamps import past_instant
 from service.queries.walk import MOST_DEPTH

@@ -9,10 +9,9 @@ from litestar.response import Redirect
 
 from service.api.access.decision import cookie_of
 from service.api.access.gate import OPEN, TOO_MANY, address_of
-from service.api.routes.request import HEADERS, page, render
-from service.api.routes.request import MAX_BODY_BYTES, AnyRequest
-from service.errors import InvalidQuestionError
 from service.api.cross_site import require_own_form
+from service.api.routes.request import HEADERS, MAX_BODY_BYTES, AnyRequest, page, render
+from service.errors import InvalidQuestionError
 
 _TOKEN: Final = re.compile(r"[!-~]{1,4096}")  # what an Authorization header could hold
 # A path of ours: two slashes, or one and its mirror image, would lead to another host.

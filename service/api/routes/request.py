@@ -1,23 +1,21 @@
 """Request of the API: its catalog session, its body, and the page that answers it."""
 
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Annotated, Any, TypeVar
+
 import msgspec
-from litestar import Request
-from litestar.datastructures import State
+from litestar import MediaType, Request, get
+from litestar.datastructures import ResponseHeader, State
 from litestar.params import QueryParameter
-from service.api.access.gate import visibility_of
-from service.queries.visibility import EVERYTHING
+
+from service.api.access.gate import visibility_of, who_of
+from service.api.input_checks import reject_nul_in_json
 from service.errors import InvalidQuestionError, NotJsonError
-from service.ingest.input_checks import reject_nul_in_json
+from service.explorer.drawing import PAGE_HEADERS, render_page
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.cursors import MOST_CHARACTERS
-from functools import partial
-from typing import Any
-from litestar import MediaType, get
-from litestar.datastructures import ResponseHeader
-from service.api.access.gate import who_of
-from service.explorer.drawing import PAGE_HEADERS, render_page
+from service.queries.visibility import EVERYTHING
 
 AnyRequest = Request[Any, Any, State]
 Cursor = Annotated[

@@ -6,20 +6,19 @@ without a token. Actions are for admins alone: readers have no name for it.
 
 import asyncio
 from typing import Annotated, Any
+
 import msgspec
-from litestar import get, post
+from litestar import MediaType, get, post
+from litestar.datastructures import ResponseHeader
 from litestar.params import FromPath, QueryParameter
+
 from runbooks.actions.calling import ActionAnswer
 from runbooks.actions.registry import ACTIONS
-from service.actions.action_runner import Requester, run
-from service.api.access.gate import who_asks, who_of
-from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, json_body
-from litestar import MediaType, get
-from litestar.datastructures import ResponseHeader
-from litestar.params import FromPath
 from runbooks.html import CONTENT_SECURITY_POLICY, index_html, page_html
 from runbooks.library import PATH
-from service.api.access.gate import OPEN
+from service.actions.action_runner import Requester, run
+from service.api.access.gate import OPEN, who_asks, who_of
+from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, json_body
 
 _HEADERS = [ResponseHeader(name="Content-Security-Policy", value=CONTENT_SECURITY_POLICY)]
 

@@ -5,28 +5,26 @@ makes, and a job without datasets has no namespace that a token could be held to
 """
 
 from typing import Annotated
+
 from litestar import get
 from litestar.params import FromPath, FromQuery, QueryParameter
-from service.api.routes.request import page, render
-from service.api.routes.request import AnyRequest, Cursor, session
+
+from service.api.routes.request import AnyRequest, Cursor, page, render, session
 from service.errors import InvalidQuestionError
 from service.explorer.words import facts_of
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.diff import RunDiff, diff, runs_of_job
+from service.queries.jobs import MOST_LISTED, JobPage, jobs
 from service.queries.run_shapes import RecentRuns, RunAnswer
 from service.queries.runs import NO_RUNS, recent_runs, run
 from service.queries.schema_changes import describe_changes
-from typing import Annotated
-from litestar import get
-from litestar.params import QueryParameter
-from service.api.routes.request import page, render
-from service.api.routes.request import AnyRequest, Cursor, session
-from service.queries.jobs import MOST_LISTED, JobPage, jobs
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 
-_MostJobs = Annotated[int, QueryParameter(ge=1, le=MOST_LISTED, description="Maximum number of jobs.")]
+_MostJobs = Annotated[
+    int, QueryParameter(ge=1, le=MOST_LISTED, description="Maximum number of jobs.")
+]
 _Contains = Annotated[
     str | None,
     QueryParameter(max_length=4_096, description=("Only job names that contain this text.")),
@@ -94,7 +92,11 @@ def get_diff(
 
 @get("/api/v1/last-runs", access="run", sync_to_thread=True)
 def get_jobs(
-    request: AnyRequest, *, contains: _Contains = None, limit: _MostJobs = 100, cursor: Cursor = None
+    request: AnyRequest,
+    *,
+    contains: _Contains = None,
+    limit: _MostJobs = 100,
+    cursor: Cursor = None,
 ) -> JobPage:
     """List jobs by their own names, each with its newest runs."""
     with session(request) as asked:

@@ -1,22 +1,21 @@
 """Overall state: the overview page, the SLIs, the status of Lineward itself, and health checks."""
 
-from litestar import get
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from litestar import MediaType, get
 from litestar.datastructures import State
-from service.api.routes.request import page, render
-from service.api.routes.request import AnyRequest, session
+
+from service.api.access.gate import OPEN
+from service.api.routes.request import AnyRequest, page, render, session
+from service.errors import NotReadyError
 from service.explorer.overview import overview
+from service.queries.catalog_session import open_session
 from service.queries.shapes import SliAnswer
 from service.queries.slis import objectives_of, slis
 from service.queries.status import Status, status
 from service.runtime.jobs import all_jobs
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final
-from litestar import MediaType, get
-from litestar.datastructures import State
-from service.api.access.gate import OPEN
-from service.errors import NotReadyError
-from service.queries.catalog_session import open_session
 
 _READY_SECONDS: Final = 3.0  # a probe waits no longer
 # Its own: an answer that takes long is no reason to be taken out of service.

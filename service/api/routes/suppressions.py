@@ -11,10 +11,9 @@ from alerts.operator_actions.suppression_windows import WindowEnding, WindowRequ
 from lineage.process.clock import from_micros
 from service.api.access.gate import who_asks
 from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, json_body, session
-from service.queries.timestamps import parse_end
 from service.incidents.suppression_windows import Begun, begin_window, end_window
 from service.queries.suppressions import SuppressionList, suppressions
-from service.queries.timestamps import instant_of
+from service.queries.timestamps import instant_of, parse_end
 
 _Ended = Annotated[bool, QueryParameter(name="ended", description="Include those that have ended.")]
 

@@ -4,33 +4,24 @@ For the last two, a signature replaces the token: they are outside the gate.
 """
 
 import asyncio
+import uuid
+
 import msgspec
-from litestar import post
+from litestar import MediaType, Response, post
 from litestar.datastructures import State
+
 from alerts.notify import RoutingSettings, receive_webhook
 from alerts.notify.alertmanager_alerts import WebhookResult
 from alerts.notify.alertmanager_webhook import WebhookPayload, parse_webhook
 from lineage.process.clock import to_micros
+from service.api.access.gate import OPEN, address_of
 from service.api.routes.request import AnyRequest, require_json
+from service.errors import NotSetUpError, TooSlowError, UnknownPersonError
+from service.incidents.inboxes import BAD_SIGNATURE, PagerDutyInbox, Signed, SlackInbox, Stranger
+from service.incidents.inboxes import MAX_BODY_BYTES as MAX_CLICK_BYTES
+from service.incidents.inboxes import MAX_BODY_BYTES as MAX_EVENT_BYTES
 from service.incidents.incident_commands import acting
 from service.queries.catalog_session import open_session
-import asyncio
-import uuid
-from litestar import MediaType, Response, post
-from service.api.access.gate import OPEN
-from service.api.routes.request import AnyRequest
-from service.errors import NotSetUpError, TooSlowError, UnknownPersonError
-from service.incidents.pagerduty_events import MAX_BODY_BYTES as MAX_EVENT_BYTES
-from service.incidents.pagerduty_events import PagerDutyInbox
-from service.incidents.slack_buttons import BAD_SIGNATURE
-import asyncio
-import uuid
-from litestar import MediaType, Response, post
-from service.api.access.gate import OPEN, address_of
-from service.api.routes.request import AnyRequest
-from service.errors import NotSetUpError, TooSlowError, UnknownPersonError
-from service.incidents.slack_buttons import MAX_BODY_BYTES as MAX_CLICK_BYTES
-from service.incidents.slack_buttons import Signed, SlackInbox, Stranger
 
 _MAX_ALERT_BYTES = 4 << 20  # a group of some thousand alerts
 

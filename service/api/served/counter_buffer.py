@@ -5,14 +5,15 @@ A process that is killed loses what it had not written down: a second's worth.
 
 import threading
 from collections import Counter
+
 import msgspec
-from lineage.process.clock import HOUR_MICROS
-from lineage.states import Sli
 from sqlalchemy import Connection, Engine
+
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.upsert import add_up, fold_rows
-from lineage.states import ALL_TIERS
+from lineage.process.clock import HOUR_MICROS
+from lineage.states import ALL_TIERS, Sli
 
 QUERY_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 IMPACT_BOUNDS = (1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 3_600.0, 86_400.0)

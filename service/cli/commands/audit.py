@@ -1,21 +1,15 @@
 """`lineward audit`, `lineward access-audit`: operator actions, and accesses to the API."""
 
 from typing import Annotated
+
 import typer
 from rich.console import RenderableType
+
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import escape_markup, filled, grid, local, show
-from service.queries.audit import AuditFilters, AuditPage
-from service.queries.audit import audit as find_actions
-from service.queries.catalog_session import open_session
-from service.runtime.settings import read
-from typing import Annotated
-import typer
-from rich.console import RenderableType
-from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, filled, grid, local, show
-from service.queries.audit import MOST_LISTED, AccessFilters, AccessPage
+from service.queries.audit import MOST_LISTED, AccessFilters, AccessPage, AuditFilters, AuditPage
 from service.queries.audit import access_audit as find_accesses
+from service.queries.audit import audit as find_actions
 from service.queries.catalog_session import open_session
 from service.runtime.settings import read
 

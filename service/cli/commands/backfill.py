@@ -7,11 +7,8 @@ from typing import Annotated
 import typer
 
 from service.cli.commands.options import AsJson
-from service.cli.terminal import progress
-from service.cli.terminal import console, escape_control, escape_markup, print_json
-from service.ingest.backfill import BatchSender
-from service.ingest.backfill_report import BackfillReport
-from service.ingest.event_files import RecordedEvent, events_in, files_in
+from service.cli.terminal import console, escape_control, escape_markup, print_json, progress
+from service.ingest.backfill import BackfillReport, BatchSender, RecordedEvent, events_in, files_in
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)

@@ -1,32 +1,29 @@
 """`lineward why|impact|history DATASET`: reasons of its state, downstream datasets, its past."""
 
+from typing import Annotated
+
 import typer
+from rich.console import Group, RenderableType
+
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import console, escape_markup, print_json, state
+from service.cli.terminal import (
+    console,
+    escape_markup,
+    filled,
+    grid,
+    local,
+    print_json,
+    show,
+    state,
+)
 from service.queries.catalog_session import open_session
 from service.queries.dataset import why as explain
-from service.queries.dataset_lookup import resolve_dataset
-from service.runtime.settings import read
-import typer
-from rich.console import RenderableType
-from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import escape_markup, filled, grid, local, show, state
-from service.queries.catalog_session import open_session
+from service.queries.dataset_history import DatasetHistory, SchemaSpan, dataset_history
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.impact import Impact
 from service.queries.impact import impact as find_impact
-from service.queries.timestamps import duration
-from service.runtime.settings import read
-from typing import Annotated
-import typer
-from rich.console import Group, RenderableType
-from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import escape_markup, filled, grid, local, show
-from service.queries.catalog_session import open_session
-from service.queries.dataset_history import dataset_history
-from service.queries.dataset_lookup import resolve_dataset
-from service.queries.dataset_history import DatasetHistory, SchemaSpan
 from service.queries.schema_changes import describe_changes
+from service.queries.timestamps import duration
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)

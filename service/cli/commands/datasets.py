@@ -1,8 +1,11 @@
 """`lineward datasets`, `lineward unsourced`: datasets by state, and those without a known write."""
 
 from typing import Annotated
+
 import typer
 from rich.console import RenderableType
+
+from lineage.process.clock import system_clock
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import escape_markup, filled, grid, local, show, state, warn
 from service.queries.catalog_session import open_session
@@ -10,14 +13,6 @@ from service.queries.datasets import FURTHEST, Filters, ListPart
 from service.queries.datasets import datasets as find_datasets
 from service.queries.shapes import DatasetPage
 from service.queries.timestamps import stale_warning
-from service.runtime.settings import read
-from typing import Annotated
-import typer
-from rich.console import RenderableType
-from lineage.process.clock import system_clock
-from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, filled, grid, local, show
-from service.queries.catalog_session import open_session
 from service.queries.unsourced import MOST_HOURS, MOST_LISTED, UnsourcedReads, unsourced_reads
 from service.runtime.settings import read
 

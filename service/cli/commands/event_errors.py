@@ -1,8 +1,10 @@
 """`lineward rejected`, `lineward pipeline-errors`, `lineward set-aside`: events with errors."""
 
 from typing import Annotated
+
 import typer
 from rich.console import RenderableType
+
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import escape_markup, filled, grid, local, show
 from service.queries.catalog_session import open_session
@@ -13,13 +15,6 @@ from service.queries.event_errors import (
     rejected_events,
 )
 from service.queries.event_errors import pipeline_errors as find_errors
-from service.runtime.settings import read
-from typing import Annotated
-import typer
-from rich.console import RenderableType
-from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, filled, grid, local, show
-from service.queries.catalog_session import open_session
 from service.queries.set_aside import MOST_SET_ASIDE, SetAsidePage, set_aside_events
 from service.runtime.settings import read
 

@@ -58,7 +58,7 @@ def backfill(
     """Load Marquez's events of a time window as history; no SLI counts them."""
     from lineage.process.logs import log_to_stderr  # noqa: PLC0415 - structlog only where it is asked
     from service.cli.commands.backfill import show  # noqa: PLC0415 - httpx only where it is asked
-    from service.ingest.marquez.load import load  # noqa: PLC0415 - as above
+    from service.ingest.marquez.pull import load  # noqa: PLC0415 - as above
 
     log_to_stderr("warning")
     bounds = _required(read_marquez())

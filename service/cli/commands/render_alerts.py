@@ -80,8 +80,8 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
     engineering: _Engineering = None,
 ) -> None:
     """Print Alertmanager's configuration: routes by owner and severity, inhibition, mute times."""
+    from alerts.rules.alertmanager import Endpoints, outside_configs  # noqa: PLC0415 - as above
     from alerts.rules.alertmanager import render_alertmanager as rendered  # noqa: PLC0415 - as above
-    from alerts.rules.receivers import Endpoints, outside_configs  # noqa: PLC0415 - as above
 
     found, people = policy_in(policy), _people(platform, engineering)
     places = Endpoints(

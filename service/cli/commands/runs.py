@@ -1,25 +1,19 @@
 """`lineward runs DATASET`, `lineward jobs`: the newest runs of a dataset, and of each job."""
 
 from typing import Annotated
+
 import typer
 from rich.console import Group, RenderableType
+
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import escape_markup, grid, local, show, state
+from service.cli.terminal import escape_markup, filled, grid, local, show, state
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import resolve_dataset
+from service.queries.jobs import MOST_LISTED, JobPage
+from service.queries.jobs import jobs as find_jobs
 from service.queries.older import where_older_runs_are
 from service.queries.run_shapes import RecentRuns
 from service.queries.runs import recent_runs
-from service.queries.timestamps import duration
-from service.runtime.settings import read
-from typing import Annotated
-import typer
-from rich.console import RenderableType
-from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, filled, grid, local, show, state
-from service.queries.catalog_session import open_session
-from service.queries.jobs import MOST_LISTED, JobPage
-from service.queries.jobs import jobs as find_jobs
 from service.queries.timestamps import duration
 from service.runtime.settings import read
 

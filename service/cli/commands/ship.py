@@ -13,10 +13,10 @@ from service.cli.commands.options import AsJson
 from service.cli.terminal import plain_lines, print_json
 from service.errors import RejectedInputError
 from service.ingest.collector_client import StoppedError, Target, read_token
-from service.ingest.endless import endless_uploader
+from service.ingest.event_uploader import endless_uploader
 from service.ingest.ship.positions import Positions
 from service.ingest.ship.shipper import PATTERNS, FolderShipper, Shipped
-from service.runtime.data_dir_lock import hold
+from service.runtime.data_folder import hold
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)

@@ -12,12 +12,11 @@ from lineage.process.clock import from_micros, to_micros
 from service.cli.commands.incident import do
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import console, escape_markup, filled, grid, local, print_json, show, warn
-from service.queries.timestamps import parse_end
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import open_session
 from service.queries.suppressions import SuppressionList
 from service.queries.suppressions import suppressions as listed
-from service.queries.timestamps import instant_of, iso
+from service.queries.timestamps import instant_of, iso, parse_end
 from service.runtime.settings import Settings, read
 
 app = typer.Typer(add_completion=False)

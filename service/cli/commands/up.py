@@ -18,12 +18,10 @@ from service.errors import RejectedInputError
 from service.ingest.kafka.settings import client_settings
 from service.ingest.kafka.settings import read as read_kafka
 from service.ingest.marquez.settings import read_marquez
-from service.runtime.binding import require_guarded
-from service.runtime.data_dir_lock import require_not_running
-from service.runtime.data_folder import restrict_permissions
-from service.runtime.java import require_java
+from service.runtime.data_folder import require_not_running, restrict_permissions
 from service.runtime.roles import commands, environment, with_free_ports
 from service.runtime.settings import Settings, read
+from service.runtime.startup_checks import require_guarded, require_java
 from service.runtime.supervisor import Supervisor
 
 app = typer.Typer(add_completion=False)

@@ -4,19 +4,62 @@ While an incident is held back for its 30 seconds there is time for it: the firs
 what differs.
 """
 
+from collections.abc import Iterator
+from typing import Final
+
 import msgspec
 from sqlalchemy import Engine, select, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import CatalogReader, open_reader
+from lineage.catalog.rows import Row
 from lineage.errors import RequestError
-from service.incidents.diagnosis.lost_pods import compare_pods
-from service.incidents.diagnosis.ranking import Diagnosis, diagnosis_of
+from service.incidents.diagnosis.ranking import Diagnosis, Difference, diagnosis_of
 from service.queries.diff import diff, runs_of_job
+
+_MOST_PODS: Final = 5
+_APPLICATIONS: Final = """
+    SELECT DISTINCT r.application_id FROM run r
+    WHERE r.root_run_id = :run AND r.application_id IS NOT NULL
+"""
+_LOST: Final = f"""
+SELECT role, cause, COUNT(*) AS pods, MIN(pod) AS pod, MIN(detail) AS detail FROM spark_pod_failure
+WHERE spark_id IN ({_APPLICATIONS}) GROUP BY role, cause ORDER BY role, 3 DESC, cause LIMIT :most
+"""  # noqa: S608 - our own tables
+_PROBLEM: Final = f"""
+SELECT problem FROM spark_application
+WHERE spark_id IN ({_APPLICATIONS}) AND problem IS NOT NULL ORDER BY submitted_at DESC LIMIT 1
+"""  # noqa: S608 - our own tables
 
 _MOST_A_TURN = 20
 _incident = tables.incident
+
+
+def _compare_pods(reader: CatalogReader, good: str, failed: str) -> Iterator[Difference]:
+    """Yield what Kubernetes has of the failed run, and not of the good one.
+
+    Args:
+        reader: of the catalog.
+        good: root run that succeeded.
+        failed: root run that failed.
+    """
+    before, after = _list_lost(reader, good), _list_lost(reader, failed)
+    if after and after != before:
+        yield Difference("lost pods", before, after)
+    for (problem,) in reader.rows(_PROBLEM, {"run": failed}):
+        yield Difference("SparkApplication", None, problem)
+
+
+def _list_lost(reader: CatalogReader, run: str) -> str | None:
+    rows = reader.rows(_LOST, {"run": run, "most": _MOST_PODS})
+    return "; ".join(map(_describe_lost, rows)) or None
+
+
+def _describe_lost(row: Row) -> str:
+    lost = row.role if row.pods == 1 else f"{row.pods} {row.role}s"
+    message = f": {row.detail}" if row.detail else ""
+    return f"{lost} {row.cause} ({row.pod}{message})"
 
 
 class Diagnostician:
@@ -59,7 +102,7 @@ _WAITING = (
 def _compared(reader: CatalogReader, name: str, namespace: str) -> Diagnosis:
     try:
         good, failed = runs_of_job(reader, name, namespace)
-        lost = compare_pods(reader, good, failed)
+        lost = _compare_pods(reader, good, failed)
         return diagnosis_of(diff(reader, good, failed), beside=lost)
     except RequestError:
         # No failure after a success in what is kept: of a job that is silent there is none.

@@ -10,8 +10,7 @@ from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import incident
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from lineage.states import IMPACT_ANALYSIS
-from service.api.served.counter_buffer import IMPACT_BOUNDS, CountBatch, Outcome, Series
-from service.api.served.counter_buffer import add_batch
+from service.api.served.counter_buffer import IMPACT_BOUNDS, CountBatch, Outcome, Series, add_batch
 from service.incidents.impact.pages import (
     Page,
     accepted_at,

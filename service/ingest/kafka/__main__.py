@@ -13,8 +13,7 @@ from lineage.process.health_port import serve_health
 from lineage.process.role import begin_role, stop_on_signals
 from service.errors import RejectedInputError
 from service.ingest.collector_client import Target, read_token
-from service.ingest.endless import endless_uploader
-from service.ingest.event_uploader import EventUploader
+from service.ingest.event_uploader import EventUploader, endless_uploader
 from service.ingest.kafka.feed import Feed
 from service.ingest.kafka.settings import client_settings, read
 from service.runtime.settings import Settings

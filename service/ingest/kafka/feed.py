@@ -12,9 +12,8 @@ import msgspec
 import structlog
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
-from service.ingest.batching import batch_events
 from service.ingest.collector_client import StoppedError
-from service.ingest.event_uploader import EventUploader
+from service.ingest.event_uploader import EventUploader, batch_events
 
 _MOST_MESSAGES = 200
 _WAIT_SECONDS = 0.2

@@ -20,8 +20,7 @@ from tenacity.stop import stop_when_event_set
 from urllib3.exceptions import HTTPError
 
 from lineage.process.clock import Clock, system_clock, to_micros
-from service.ingest.kubernetes.connection import Listing, read_page
-from service.ingest.kubernetes.troubles import Resource, describe
+from service.ingest.kubernetes.connection import Listing, Resource, describe_error, read_page
 
 GONE: Final = 410
 _DELETED, _BOOKMARK = "DELETED", "BOOKMARK"
@@ -185,7 +184,7 @@ class Follower:
 
     def _report(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
-        problem = describe(self.resource, error)
+        problem = describe_error(self.resource, error)
         _log.warning("kubernetes_watch_fails", problem=problem, next="trying again")
         self._sink.note_problem(problem, self._now())
 

@@ -24,9 +24,9 @@ from lineage.catalog.meta_keys import APPLICATIONS, BY_EVENTS, LONGEST_PAUSE_MIC
 from lineage.catalog.trouble import CatalogError
 from lineage.catalog.upsert import fold_rows, newest
 from lineage.process.health import HEALTH
-from service.ingest.kubernetes import applications, pods
-from service.ingest.kubernetes.applications import Reading
-from service.ingest.kubernetes.troubles import Resource
+from service.ingest.kubernetes import manifests
+from service.ingest.kubernetes.connection import Resource
+from service.ingest.kubernetes.manifests import Reading
 
 _log = structlog.get_logger()
 Manifest = Mapping[str, Any]
@@ -46,7 +46,7 @@ _NEWEST: Final = text("""
 # a job whose settings had none before either, the events of one of the last runs show that it has.
 _REPORTED: Final = text(f"""
     UPDATE spark_application SET has_listener = {BY_EVENTS},
-        summary = replace(summary, '{applications.WITHOUT_LISTENER}', '')
+        summary = replace(summary, '{manifests.WITHOUT_LISTENER}', '')
     WHERE uid IN :uids AND has_listener = 0 AND EXISTS (
         SELECT 1 FROM (
             SELECT o.spark_id FROM spark_application o
@@ -150,7 +150,7 @@ class ApplicationStore(WatchState):
 
     def _mark_deleted(self, connection: Connection, at: int, *gone: ColumnElement[bool]) -> None:
         """Mark as deleted, and as ended: with its object an application loses its pods."""
-        words = (applications.STATE_NOW, applications.state_at_deletion(at))
+        words = (manifests.STATE_NOW, manifests.state_at_deletion(at))
         summary = func.replace(_application.c.summary, *words)
         ended = {"deleted_at": at, "is_ended": True, "summary": summary}
         connection.execute(update(_application).where(*gone).values(ended))
@@ -158,7 +158,7 @@ class ApplicationStore(WatchState):
     def _store(self, objects: Sequence[Manifest], at: int, *, is_deleted: bool = False) -> None:
         if not objects:
             return
-        rows = [applications.row_of(each, self._reading, at) for each in objects]
+        rows = [manifests.application_row(each, self._reading, at) for each in objects]
         uids = [row["uid"] for row in rows]
         folds = dict.fromkeys(rows[0].keys() - _KEPT, newest)
         with write_transaction(self.engine) as connection:
@@ -178,7 +178,7 @@ class ApplicationStore(WatchState):
         named = [
             {"uid": uid, "dataset_key": key}
             for uid, each in zip(uids, objects, strict=True)
-            for key in applications.outputs_of(each, self._reading)
+            for key in manifests.outputs_of(each, self._reading)
         ]
         if named:
             connection.execute(insert(table), named)
@@ -189,7 +189,7 @@ class PodStore(WatchState):
 
     def store(self, objects: Sequence[Manifest], at: int) -> None:
         """Store those that failed."""
-        found = (pods.row_of(each, at) for each in objects)
+        found = (manifests.pod_row(each, at) for each in objects)
         rows = [row for row in found if row is not None]
         if rows:
             with write_transaction(self.engine) as connection:

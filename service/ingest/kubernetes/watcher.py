@@ -10,11 +10,10 @@ from sqlalchemy import Engine
 from lineage.catalog.meta_keys import APPLICATIONS, PODS
 from lineage.process.clock import Clock, system_clock, to_micros
 from runbooks.actions.kubernetes_settings import KubernetesSettings
-from service.ingest.kubernetes.applications import Reading
-from service.ingest.kubernetes.connection import list_applications, list_pods, open_client
+from service.ingest.kubernetes.connection import Resource, list_applications, list_pods, open_client
 from service.ingest.kubernetes.follow import Follower, Options
+from service.ingest.kubernetes.manifests import Reading
 from service.ingest.kubernetes.store import ApplicationStore, PodStore, forget_others
-from service.ingest.kubernetes.troubles import Resource
 
 _STOP_SECONDS = 4.0  # a watch may wait for a minute: its thread ends with the process
 

@@ -1,7 +1,14 @@
-"""Marquez over HTTP: what it is asked, and what its answers mean."""
+"""Marquez over HTTP: what it is asked, what its answers mean, and all events of a span of time.
+
+Marquez has no cursor: pages by offset shift while events arrive, and repeat or skip events of one
+instant, which it sorts in any order. So no page is ever asked for by its offset. A full answer is
+complete up to its last instant, from which the next one begins; where one instant alone fills it,
+the limit grows, which has no maximum.
+"""
 
 import asyncio
 import time
+from collections.abc import AsyncIterator, Iterable
 from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import quote
@@ -10,7 +17,7 @@ import httpx
 import msgspec
 
 from lineage.errors import RequestError
-from lineage.process.clock import from_micros
+from lineage.process.clock import SECOND_MICROS, from_micros
 from service.ingest.marquez.known import Pulled, pulled_of
 from service.ingest.marquez.settings import MarquezSettings
 
@@ -21,6 +28,11 @@ _REJECTIONS = (400, 413, 415, 422)
 # Errors of the client; every other 4xx is of what it asked for.
 _OF_THE_ASKER = (401, 403, 407, 408, 429)
 _JSON = {"Content-Type": "application/json"}
+
+FAR_FUTURE = 253_370_764_800_000_000  # 9999-01-01: a producer's clock may be anywhere
+_PAGE_EVENTS = 500
+_PAGE_GROWTH = 4
+_MILLISECOND = 1_000
 
 
 class MarquezError(RequestError):
@@ -192,3 +204,46 @@ def _shown(body: bytes) -> str:
 
 def _iso(instant: datetime) -> str:
     return instant.isoformat().replace("+00:00", "Z")
+
+
+async def events_between(
+    marquez: Marquez, after: int, before: int, *, limit: int = _PAGE_EVENTS
+) -> AsyncIterator[list[Pulled]]:
+    """RunEvents of [after, before) by the producer's time; some of them twice.
+
+    Args:
+        marquez: is asked.
+        after: µs, inclusive.
+        before: µs, exclusive.
+        limit: how many at a time.
+
+    Raises:
+        MarquezError: an answer is missing; what was given before it is sound.
+        TooLargeError: one event, or those of one instant, are over what an answer may hold.
+    """
+    asked, most = limit, None
+    while True:
+        try:
+            page = await marquez.events(after=after, before=before, limit=asked)
+        except AnswerTooLargeError:
+            if asked == 1:
+                raise
+            asked = most = asked // 2
+            continue
+        yield page
+        if len(page) < asked:
+            return
+        # Its column may be rounded where the event's text is cut.
+        reached = max(event.at for event in page) // _MILLISECOND * _MILLISECOND - _MILLISECOND
+        if reached > after:
+            after, asked, most = reached, limit, None
+        elif most is None:
+            asked *= _PAGE_GROWTH
+        else:
+            message = f"over {most} events with one timestamp, too many for one answer"
+            raise AnswerTooLargeError(message)
+
+
+def next_after(page: Iterable[Pulled], after: int) -> int:
+    """Return from where to read after a page, µs: ties of its last may be on the next one."""
+    return max([after, *(event.at - SECOND_MICROS for event in page)])

@@ -12,7 +12,7 @@ from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponen
 from service.ingest.marquez.client import Marquez, Verdict
 from service.ingest.marquez.known import EventCore, known_of
 from service.ingest.marquez.settings import MarquezSettings
-from service.ingest.marquez.spooled import Spooled
+from service.ingest.spool_reader import Spooled
 
 _SERVER_ERROR = 500
 _FIRST_WAIT_SECONDS = 0.5

@@ -15,8 +15,8 @@ import structlog
 from lineage.process.clock import Clock, to_micros
 from service.ingest.marquez.deliver import EventSender, RejectedError, StoppedError, pause
 from service.ingest.marquez.known import KnownEvents, known_of
-from service.ingest.marquez.spooled import Spooled, last_seq, spooled_after
 from service.ingest.marquez.store import SetAside, Store, in_catalog
+from service.ingest.spool_reader import Spooled, last_seq, spooled_after
 
 _MAX_PENDING = 1_000
 _MAX_PENDING_BYTES = 67_108_864

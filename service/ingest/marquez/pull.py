@@ -3,6 +3,8 @@
 Marquez knows an event's own time, not when it arrived: one that comes late lies
 before whatever was read last. So every round reads the last minute again, and some the last hour
 and the last day. What is known already is dropped here or, after a restart, by spool and pipeline.
+
+`load` reads a span of the past once, as history: it teaches cadences and lineage, and never counts.
 """
 
 import asyncio
@@ -11,19 +13,35 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from tenacity import (
+    AsyncRetrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
 
+from lineage.origins import MARQUEZ_HISTORY
 from lineage.periods import Monotonic, Period
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
-from service.ingest.backfill import BatchSender
-from service.ingest.event_files import RecordedEvent
-from service.ingest.marquez.client import Marquez
+from service.ingest.backfill import BackfillReport, BatchSender, RecordedEvent
+from service.ingest.marquez.client import (
+    FAR_FUTURE,
+    Marquez,
+    MarquezError,
+    events_between,
+    next_after,
+)
 from service.ingest.marquez.known import KnownEvents, Pulled, known_of
-from service.ingest.marquez.spooled import latest_bodies
+from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.store import PullState, Store, in_catalog
-from service.ingest.marquez.windows import FAR_FUTURE, events_between, next_after
+from service.ingest.spool_reader import latest_bodies
+from service.runtime.settings import Settings
 
 _SEEDS = 50_000
 _AHEAD_SECONDS = 300.0  # clocks of producers; what is further ahead waits for a deep round
+
+_ATTEMPTS = 8
+_LONGEST_WAIT_SECONDS = 10.0
 
 
 class Overlap(msgspec.Struct, frozen=True):
@@ -150,3 +168,44 @@ def _send_all(sender: BatchSender, events: Sequence[Pulled]) -> None:
     )
     for _ in sender.send(recorded):
         pass
+
+
+async def load(
+    settings: Settings, bounds: MarquezSettings, after: int, before: int
+) -> BackfillReport:
+    """Send all events of [after, before), µs of the producers' time, in the order of that time.
+
+    Raises:
+        MarquezError: it failed several times; the same span again repeats nothing.
+        NotRunningError: the collector did not answer.
+    """
+    sender = BatchSender(settings, origin=MARQUEZ_HISTORY)
+    sender.require_collector()
+    marquez = Marquez(bounds)
+    longest = min(_LONGEST_WAIT_SECONDS, bounds.longest_wait_seconds)
+    retrying = AsyncRetrying(
+        retry=retry_if_exception_type(MarquezError),
+        wait=wait_random_exponential(0.5, max=longest),
+        stop=stop_after_attempt(_ATTEMPTS),
+        reraise=True,
+    )
+    try:
+        await retrying(_Loading(marquez, sender, after).go_on, before)
+    finally:
+        await marquez.close()
+    return sender.report
+
+
+class _Loading:
+    """Progress of the load, so that a failure does not begin the span again."""
+
+    def __init__(self, marquez: Marquez, sender: BatchSender, after: int) -> None:
+        self._marquez = marquez
+        self._sender = sender
+        self._reached = after
+        self._seen = KnownEvents()
+
+    async def go_on(self, before: int) -> None:
+        async for page in events_between(self._marquez, self._reached, before):
+            await send_unseen(self._sender, self._seen, page)
+            self._reached = next_after(page, self._reached)

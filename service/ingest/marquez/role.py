@@ -10,12 +10,11 @@ from lineage.errors import RequestError
 from lineage.origins import MARQUEZ
 from lineage.process.clock import Clock, system_clock
 from service.ingest.backfill import BatchSender
+from service.ingest.marquez.checks import Comparer, Prober
 from service.ingest.marquez.client import Marquez
-from service.ingest.marquez.compare import Comparer
 from service.ingest.marquez.deliver import EventSender
 from service.ingest.marquez.forward import Forwarder
 from service.ingest.marquez.known import KnownEvents
-from service.ingest.marquez.probe import Prober
 from service.ingest.marquez.pull import Puller
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.store import Store, in_catalog

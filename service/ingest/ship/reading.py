@@ -5,6 +5,7 @@ counted in what is inside.
 """
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -13,14 +14,77 @@ from typing import Protocol
 
 import msgspec
 
-from service.ingest.batching import is_json
-from service.ingest.ship.gzip_stream import CUT, GzipStream
+from service.ingest.event_uploader import is_json
+
+_HEAD_BYTES = 1_024  # read again for each position
+_KEPT_BYTES = 20_971_520  # over the longest line, and a piece
+
+CUT = (EOFError, zlib.error, gzip.BadGzipFile)
 
 MOST_BYTES = 16_777_216  # of one line: more than a collector takes
 _PIECE_BYTES = 1_048_576
 _GZIP = b"\x1f\x8b"
 # Both clients write the instant first; an event begins so, and what is inside of one does not.
 _HEAD = b'{"event'
+
+
+class GzipStream:
+    """Part of a binary stream that reading needs; positions count the content."""
+
+    def __init__(self, content: gzip.GzipFile) -> None:
+        self._content = content
+        self._head = b""
+        self._kept = bytearray()
+        self._begin = 0  # place of what is kept
+        self._at = 0
+
+    def fileno(self) -> int:
+        """Return the file's descriptor."""
+        return self._content.fileno()
+
+    def seek(self, place: int) -> int:
+        """Read from there next."""
+        self._at = place
+        return place
+
+    def read(self, most: int) -> bytes:
+        """Up to so many bytes.
+
+        Raises:
+            EOFError, zlib.error, gzip.BadGzipFile: nothing is there, as the file is cut here.
+        """
+        found = self._head[self._at : self._at + most]
+        if len(found) < most:
+            found = self._from_kept(most)
+        self._at += len(found)
+        return found
+
+    def _from_kept(self, most: int) -> bytes:
+        if self._at < self._begin:
+            self._content.seek(0)
+            self._kept.clear()
+            self._begin = 0
+        try:
+            while self._begin + len(self._kept) < self._at + most and self._grow():
+                continue
+        except CUT:
+            if self._begin + len(self._kept) <= self._at:
+                raise
+        begin = self._at - self._begin
+        return bytes(self._kept[begin : begin + most])
+
+    def _grow(self) -> bool:
+        """Read the next part; return whether there was one."""
+        part = self._content.read1(_PIECE_BYTES)
+        self._kept += part
+        if self._begin == 0:
+            self._head = bytes(self._kept[:_HEAD_BYTES])
+        # What is asked for next must stay.
+        spare = min(len(self._kept) - _KEPT_BYTES, self._at - self._begin)
+        if spare > _PIECE_BYTES:
+            del self._kept[:spare]
+            self._begin += spare
+        return bool(part)
 
 
 class Stream(Protocol):

@@ -10,10 +10,9 @@ from threading import Event
 import msgspec
 import structlog
 
-from service.ingest.backfill_report import BackfillReport
-from service.ingest.batching import batch_events
+from service.ingest.backfill import BackfillReport
 from service.ingest.collector_client import StoppedError
-from service.ingest.event_uploader import EventUploader
+from service.ingest.event_uploader import EventUploader, batch_events
 from service.ingest.ship.positions import Positions, position
 from service.ingest.ship.reading import Line, Stream, lines, open_file, read_at
 

@@ -3,26 +3,23 @@
 Events that name a dataset are found by words: bodies are searched, and not read.
 """
 
+import re
+from collections.abc import Iterable
 from typing import Final
+
 from sqlalchemy import Connection, Engine, insert, text
+
 from lineage.catalog import tables
 from lineage.catalog.queries import IS_LINK
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, pairs_of
-from lineage.names.keys import key
-from lineage.names.names import fold
-from lineage.policy import Policy, folding
-from service.queries.visibility import Visibility
-from service.errors import AmbiguousDatasetError, UnknownDatasetError
-from service.queries.dataset_lookup import Dataset, resolve_dataset
-from service.queries.visibility import sql_filter
-import re
-from collections.abc import Iterable
-from typing import Final
-from lineage.names.keys import CUT
-from lineage.names.names import split_joined
+from lineage.names.keys import CUT, key
+from lineage.names.names import fold, split_joined
 from lineage.policy import Policy, folding
 from lineage.policy.folds import pattern_parts
+from service.errors import AmbiguousDatasetError, UnknownDatasetError
+from service.queries.dataset_lookup import Dataset, resolve_dataset
+from service.queries.visibility import Visibility, sql_filter
 
 # No encoder of JSON writes these as escapes, and no rule that folds names changes them.
 _WORD: Final = re.compile(r"[A-Za-z0-9_]+", re.ASCII)

@@ -10,12 +10,12 @@ import msgspec
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.policy import Policy, folding
 from lineage.process.clock import Clock, system_clock
-from service.queries.visibility import EVERYTHING, Visibility
 from service.errors import LakeTooLargeError
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.lake.names import adopt_names
 from service.queries.lake.reading import SECONDS, LakeReading, open_reading, run_id_of
 from service.queries.lake.windows import LakeWindow
+from service.queries.visibility import EVERYTHING, Visibility
 from service.runtime.settings import Settings
 
 if TYPE_CHECKING:

@@ -11,16 +11,15 @@ from typing import Final, Literal
 import msgspec
 
 from lineage.catalog.rows import Row
-from service.queries.visibility import Visibility
 from service.errors import UnknownRunError
 from service.queries.cursors import Whole, cursor_of, key_of
-from service.queries.lake.names import find_dataset, seen_in_lake
+from service.queries.lake.names import find_dataset, seen_in_lake, words_of
 from service.queries.lake.reading import LakeRead
 from service.queries.lake.recalled import LakeQuestion, Recalled, open_recalled
 from service.queries.lake.windows import LakeWindow, window_between, window_of_run
-from service.queries.lake.names import words_of
 from service.queries.run_shapes import RunDetail
 from service.queries.runs import details_of, rows_by_key, rows_of, unknown_run
+from service.queries.visibility import Visibility
 
 Direction = Literal["read", "write", "both"]
 # A run that touches a dataset in a window may begin before it and end behind it.

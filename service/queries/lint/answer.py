@@ -15,8 +15,7 @@ from service.queries.lint.estate import (
     feed_one_another,
 )
 from service.queries.lint.families import Family, evidence, families, folding_rule
-from service.queries.lint.findings import alias_line, is_expressible
-from service.queries.lint.findings import Finding, LintAnswer, LintName
+from service.queries.lint.findings import Finding, LintAnswer, LintName, alias_line, is_expressible
 from service.queries.timestamps import iso
 
 MOST_FINDINGS = 100

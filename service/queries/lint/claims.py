@@ -12,8 +12,7 @@ from lineage.catalog.rows import Row
 from lineage.names.names import join_parts
 from lineage.process.clock import from_micros
 from lineage.states import TIERS
-from service.queries.lint.findings import apart_line, is_expressible, tier_line
-from service.queries.lint.findings import Finding, LintName
+from service.queries.lint.findings import Finding, LintName, apart_line, is_expressible, tier_line
 
 CLAIM, TIER_TAG, OWNER_FACET = "claim", "tier_tag", "owner_facet"
 _MOST: Final = 1_000

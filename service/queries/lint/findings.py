@@ -1,10 +1,12 @@
 """Findings of `lineward lint`: their documented shapes, and lines of the policy to copy."""
 
 import json
+
+import msgspec
+
 from lineage.names.names import join_parts, split_joined
 from lineage.policy.folds import Fold
 from lineage.policy.patterns import Pattern, PatternParts, dataset_of
-import msgspec
 
 _Name = tuple[str, str]
 

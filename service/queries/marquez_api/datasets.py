@@ -1,13 +1,13 @@
 """Datasets as Marquez has them, and their versions: each write makes one."""
 
-from lineage.catalog.queries import LISTED, newest_schema, newest_write
+import msgspec
+
+from lineage.catalog.queries import LISTED, NEWEST_WRITE_FIRST, newest_schema, newest_write
 from lineage.catalog.reader import CatalogReader, rows_for
-from lineage.catalog.rows import Row
+from lineage.catalog.rows import Row, convert_rows
 from lineage.names.names import fold
-from service.queries.visibility import Visibility
 from service.queries.dataset_lookup import Dataset as DatasetKey
 from service.queries.dataset_lookup import find_among
-from service.queries.marquez_ids import version_id
 from service.queries.marquez_api.namespaces import namespace_of_name
 from service.queries.marquez_api.paging import (
     LIMIT_AND_OFFSET,
@@ -15,28 +15,19 @@ from service.queries.marquez_api.paging import (
     capped_total,
     count_up_to,
 )
-from service.queries.marquez_api.shapes import Dataset, Datasets
-from service.queries.marquez_fields import Sayings
-from service.queries.marquez_ids import unknown
-from service.queries.visibility import sql_filter
-import msgspec
-from lineage.catalog.queries import NEWEST_WRITE_FIRST
-from lineage.catalog.reader import CatalogReader
-from lineage.catalog.rows import convert_rows
-from service.queries.visibility import Visibility
-from service.queries.dataset_lookup import Dataset as DatasetKey
-from service.queries.marquez_ids import schema_id, version_id, written_at_of
-from service.queries.marquez_api.paging import (
-    LIMIT_AND_OFFSET,
-    PageRange,
-    capped_total,
-    count_up_to,
-)
 from service.queries.marquez_api.runs import runs_of_keys
-from service.queries.marquez_api.shapes import DatasetVersion, DatasetVersions, Run, VersionId
+from service.queries.marquez_api.shapes import (
+    Dataset,
+    Datasets,
+    DatasetVersion,
+    DatasetVersions,
+    Run,
+    VersionId,
+)
 from service.queries.marquez_fields import Sayings
-from service.queries.marquez_ids import unknown
+from service.queries.marquez_ids import schema_id, unknown, version_id, written_at_of
 from service.queries.timestamps import iso_of
+from service.queries.visibility import Visibility, sql_filter
 
 _OF_DATASET = "w.dataset_key = d.dataset_key"
 _DETAILS = f"""

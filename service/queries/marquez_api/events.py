@@ -1,31 +1,26 @@
 """Events of the lake, without their secrets, and counts of runs, as Marquez lists them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import pairwise
 from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
 import msgspec
+
+from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB
 from lineage.catalog.reader import CatalogReader, open_reader
 from lineage.lake.manifest import Folder, list_folders
 from lineage.lake.reading import LakeChangedError, read_again, read_events
 from lineage.lake.storage import Lake
-from lineage.process.clock import from_micros
+from lineage.process.clock import from_micros, to_micros
 from lineage.redaction import redact_json
 from service.errors import InvalidQuestionError, NotReadyError
-from service.queries.marquez_api.paging import PageRange, capped_total, count_up_to
-from service.queries.marquez_api.shapes import Events
-from service.runtime.settings import Settings
-from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import pairwise
-from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-import msgspec
-from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB
-from lineage.catalog.reader import CatalogReader
-from lineage.process.clock import from_micros, to_micros
-from service.errors import InvalidQuestionError
 from service.queries.marquez_api.job_list import MOST_JOBS
-from service.queries.marquez_api.shapes import EventCounts
+from service.queries.marquez_api.paging import PageRange, capped_total, count_up_to
+from service.queries.marquez_api.shapes import EventCounts, Events
 from service.queries.timestamps import iso_of
+from service.runtime.settings import Settings
 
 MOST_BYTES: Final = 16 << 20  # of the events of one answer
 MOST_PLACES: Final = 10_000  # events from the first of the window that a page may end at

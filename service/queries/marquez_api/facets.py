@@ -3,10 +3,10 @@
 from typing import Any, Literal
 
 from lineage.catalog.reader import CatalogReader
-from service.queries.visibility import Visibility
 from service.queries.marquez_api.runs import find_run
 from service.queries.marquez_api.shapes import RunFacets
 from service.queries.timestamps import iso
+from service.queries.visibility import Visibility
 
 _SPEC = "https://openlineage.io/spec/facets"
 _SCHEMAS = {

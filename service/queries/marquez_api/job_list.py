@@ -9,7 +9,6 @@ from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB, WITH_JOBS_
 from lineage.catalog.queries import failed_at
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows
-from service.queries.visibility import Visibility
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import (
     MOST_CHECKED,
@@ -19,7 +18,7 @@ from service.queries.marquez_api.runs import (
 )
 from service.queries.marquez_shapes import RunState, state_of
 from service.queries.runs import hidden_of
-from service.queries.visibility import UNSEEN
+from service.queries.visibility import UNSEEN, Visibility
 
 MOST_JOBS: Final = 10_000
 LATEST: Final = PageRange(10, 0)  # runs that a job shows, as in Marquez

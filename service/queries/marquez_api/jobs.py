@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 
 from lineage.catalog.reader import CatalogReader
-from service.queries.visibility import Visibility
 from service.queries.descriptions import NOTHING, ProducerDescriptions, describe_jobs
-from service.queries.marquez_ids import job_id
 from service.queries.marquez_api.job_list import (
     LATEST,
     JobName,
@@ -30,9 +28,10 @@ from service.queries.marquez_api.shapes import (
     Runs,
 )
 from service.queries.marquez_api.shapes import JobName as JobId
+from service.queries.marquez_ids import job_id, unknown
 from service.queries.marquez_shapes import RunState
-from service.queries.marquez_ids import unknown
 from service.queries.timestamps import iso_of
+from service.queries.visibility import Visibility
 
 
 def jobs_page(

@@ -4,7 +4,6 @@ from lineage.catalog.queries import LISTED, is_listed
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.names.names import fold
-from service.queries.visibility import Visibility
 from service.queries.marquez_api.job_list import ListedJob, list_jobs
 from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, PageRange
 from service.queries.marquez_api.shapes import (
@@ -17,7 +16,7 @@ from service.queries.marquez_api.shapes import (
 )
 from service.queries.marquez_ids import unknown
 from service.queries.timestamps import iso_of
-from service.queries.visibility import sql_filter
+from service.queries.visibility import Visibility, sql_filter
 
 _OF_DATASETS = f"""
 SELECT d.namespace, MIN(d.first_seen_at) AS first_seen_at, MAX(d.last_seen_at) AS last_seen_at

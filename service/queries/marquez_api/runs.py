@@ -9,9 +9,7 @@ from lineage.catalog.job_names import OF_JOB
 from lineage.catalog.queries import failed_at, newest_write, write_bucket
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import convert_rows
-from service.queries.visibility import Visibility
 from service.queries.descriptions import settings_of
-from service.queries.marquez_ids import version_id
 from service.queries.marquez_api.paging import (
     LIMIT_AND_OFFSET,
     PageRange,
@@ -19,11 +17,11 @@ from service.queries.marquez_api.paging import (
     count_up_to,
 )
 from service.queries.marquez_api.shapes import Run, RunDataset, Runs, VersionId
+from service.queries.marquez_ids import unknown, version_id
 from service.queries.marquez_shapes import state_of
-from service.queries.marquez_ids import unknown
 from service.queries.runs import hidden_of
 from service.queries.timestamps import iso, iso_of, milliseconds_between
-from service.queries.visibility import UNSEEN, sql_filter
+from service.queries.visibility import UNSEEN, Visibility, sql_filter
 
 MOST_CHECKED: Final = 1_000  # runs, or jobs, that are looked at one by one for a token
 MOST_DATASETS: Final = 10_000  # of the runs of one answer

@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import insert, update
 
-from alerts.detection.evaluation_status import EvaluationStatus
 from alerts.detection.recoveries import explain_recoveries
+from alerts.detection.self_monitoring import EvaluationStatus
 from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import IncidentEvent, StepResult

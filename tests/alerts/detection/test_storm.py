@@ -7,7 +7,7 @@ from collections import Counter
 from sqlalchemy import event, insert
 
 from alerts.detection.fault_detection import detect_faults
-from alerts.incidents import impact_store
+from alerts.incidents import member_store
 from alerts.notify.message import from_json
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
@@ -91,8 +91,8 @@ def test_memory_and_rows_do_not_grow_with_the_number_of_faults(embedded, monkeyp
 
     One list for each fault would be 900,000 rows, and over 100 MiB here.
     """
-    monkeypatch.setattr(impact_store, "_MAX_ROWS", 6_000)
-    monkeypatch.setattr(impact_store, "_MIN_PER_LIST", 30)
+    monkeypatch.setattr(member_store, "_MAX_ROWS", 6_000)
+    monkeypatch.setattr(member_store, "_MIN_PER_LIST", 30)
     roots = [f"r{number}" for number in range(FAULTS)]
     below = [f"b{number}" for number in range(BELOW)]
     watched = DetectorHarness(embedded)

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from alerts.rules.alertmanager import render_alertmanager
+from alerts.rules.alertmanager import Endpoints, render_alertmanager
 from alerts.rules.mute_times import build_mute_times
-from alerts.rules.receivers import Endpoints
 from alerts.rules.rule_file import AlertOwners
 from lineage.policy import DEFAULT, Policy, parse
 from lineage.policy.model import Owner, Suppression

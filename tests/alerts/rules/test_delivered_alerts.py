@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from alerts.rules.alertmanager import render_alertmanager
-from alerts.rules.receivers import Endpoints
+from alerts.rules.alertmanager import Endpoints, render_alertmanager
 from alerts.rules.rule_file import AlertOwners
 from lineage.policy.model import Owner, Policy, Suppression
 from tests.alerts.rules.alertmanagers import Labels, ReceivedCalls, hasty, listening, running

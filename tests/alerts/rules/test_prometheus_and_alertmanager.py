@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from alerts.rules.alertmanager import render_alertmanager
-from alerts.rules.receivers import Endpoints
+from alerts.rules.alertmanager import Endpoints, render_alertmanager
 from lineage.policy.model import Owner, Policy
 from tests.alerts.rules.alertmanagers import ReceivedCalls, hasty, listening, running, scraping
 from tests.alerts.rules.promtool import PEOPLE, RUNBOOKS, rules_of

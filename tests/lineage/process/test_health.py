@@ -5,7 +5,7 @@ import pytest
 from lineage.process import health
 from lineage.process.clock import to_micros
 from lineage.process.health import Health, Heartbeat, PartFailure
-from service.runtime.health_reports import Reports
+from service.runtime.child import Reports
 
 
 @pytest.fixture

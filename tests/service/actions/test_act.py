@@ -11,8 +11,8 @@ from sqlalchemy import Engine, select
 from lineage.catalog import tables
 from runbooks.actions.errors import FailedActionError
 from runbooks.actions.registry import ACTIONS
-from service.actions.collector_adapter import CollectorAdapter
-from service.runtime.data_dir_lock import hold
+from service.actions.adapters import CollectorAdapter
+from service.runtime.data_folder import hold
 from service.runtime.settings import Settings
 from tests.collector import bodies
 from tests.collector.running import Collector

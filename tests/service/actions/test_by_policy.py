@@ -14,7 +14,7 @@ from lineage.policy.actions import ActionRule
 from lineage.policy.model import Policy
 from lineage.process.clock import to_micros
 from service.actions.auto_actions import AutoActions
-from service.runtime.data_dir_lock import hold
+from service.runtime.data_folder import hold
 from service.runtime.settings import Settings
 from tests.runbooks.actions.test_notify_downstream import incident_row
 

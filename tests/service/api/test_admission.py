@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from service.api.intake import Intake
-from service.runtime.liveness import CHECK_SECONDS
+from service.runtime.supervised_role import CHECK_SECONDS
 from tests.service.serving import served
 from tests.service.waiting import until
 

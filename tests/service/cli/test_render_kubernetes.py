@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from service.cli.commands.render import app
 from service.errors import RejectedInputError
-from service.ingest.kubernetes.applications import has_listener
+from service.ingest.kubernetes.manifests import has_listener
 from service.ingest.spark.kubernetes_conf import Cluster, cluster_settings
 from service.ingest.spark.spark_conf import Destinations
 from tests.fakes.kubernetes import application

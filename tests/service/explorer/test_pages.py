@@ -13,8 +13,8 @@ from service.api.app import _PAGES, create_app
 from service.explorer import words
 from service.explorer.drawing import CONTENT_SECURITY_POLICY, render_page
 from service.explorer.overview import _lines
-from service.queries.slis import BudgetLeft
 from service.queries.shapes import SliRow
+from service.queries.slis import BudgetLeft
 from service.runtime.settings import Settings
 from tests.service import shop as small
 from tests.service.explorer import estate

@@ -10,11 +10,11 @@ from lineage.catalog.engine import catalog_url, write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.errors import UnknownIncidentError
 from service.actions.auto_actions import incident_triggers
-from service.queries.visibility import Visibility
 from service.api.app import create_app
 from service.queries import incident as module
 from service.queries.incident import incident
 from service.queries.incidents import incidents
+from service.queries.visibility import Visibility
 from service.runtime.settings import Settings
 from tests.alerts.detection.catalog_builder import NAMESPACE, dataset, micros
 from tests.service.commandline import answer, lineward

@@ -8,7 +8,7 @@ from sqlalchemy import insert, update
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, write_transaction
 from lineage.catalog.reader import open_reader
-from service.exporter import incident_details as module
+from service.exporter import incidents as module
 from tests.alerts.detection.catalog_builder import micros
 from tests.lineage.policies import policy_row
 

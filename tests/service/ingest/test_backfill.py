@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from service.ingest.batching import batch_events
-from service.ingest.event_files import RecordedEvent, events_in
+from service.ingest.backfill import RecordedEvent, events_in
+from service.ingest.event_uploader import batch_events
 from tests.collector.running import Collector
 from tests.service.commandline import lineward
 from tests.suite.ports import free_port

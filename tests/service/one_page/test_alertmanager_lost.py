@@ -8,8 +8,7 @@ import pytest
 
 from alerts.notify import alertmanager_alerts
 from alerts.notify.notification_state import NotificationState
-from alerts.rules.alertmanager import render_alertmanager
-from alerts.rules.receivers import Endpoints
+from alerts.rules.alertmanager import Endpoints, render_alertmanager
 from lineage.policy import load
 from tests.alerts.notify.alertmanager_calls import BURN
 from tests.alerts.rules.alertmanagers import hasty, running

@@ -13,7 +13,7 @@ from lineage.catalog.reader import open_reader
 from lineage.process.clock import to_micros
 from service.cli.commands.applications import table
 from service.cli.commands.status import page
-from service.exporter.kubernetes import kubernetes_families
+from service.exporter.integrations import kubernetes_families
 from service.queries.applications import kubernetes_status, list_applications
 from service.queries.status import status
 from service.runtime.settings import Settings

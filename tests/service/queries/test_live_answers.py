@@ -17,7 +17,6 @@ from lineage.catalog.reader import open_reader
 from lineage.graph.cache.graph_cache import LineageCache
 from lineage.graph.cache.reading import read_snapshot
 from lineage.process.clock import to_micros
-from service.queries.visibility import EVERYTHING, Visibility
 from service.api.app import create_app
 from service.queries import walk
 from service.queries.catalog_session import CatalogSession, open_session
@@ -25,6 +24,7 @@ from service.queries.impact import impact
 from service.queries.lineage import lineage
 from service.queries.marquez_graph import marquez_lineage
 from service.queries.node_graph import graph_edges, graph_nodes, neighbourhood
+from service.queries.visibility import EVERYTHING, Visibility
 from service.runtime.settings import Settings
 from tests.lineage.policies import policy_row
 from tests.service import shop

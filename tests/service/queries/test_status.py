@@ -14,7 +14,7 @@ from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
 from lineage.catalog.reader import open_reader
 from lineage.catalog.tables import log_position
 from lineage.process.clock import from_micros, system_clock, to_micros
-from service.exporter.stages import stage_figures
+from service.exporter.events import stage_figures
 from service.queries.status import SpoolStatus, status
 from service.queries.timestamps import iso
 from service.runtime.settings import Settings

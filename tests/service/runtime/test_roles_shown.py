@@ -13,9 +13,9 @@ from service.api.app import create_app
 from service.exporter.metrics import CatalogCollector
 from service.queries.roles import roles_of
 from service.queries.timestamps import iso
-from service.runtime.data_dir_lock import UP_LOCK, hold
+from service.runtime.data_folder import UP_LOCK, hold
+from service.runtime.run_folder import STATUS
 from service.runtime.settings import Settings
-from service.runtime.status_file import STATUS
 from tests.service import shop
 from tests.service.commandline import lineward
 

@@ -8,8 +8,8 @@ from sqlalchemy import func, select
 from lineage.catalog import deleting, tables
 from lineage.catalog.engine import write_transaction
 from service import __main__ as role
-from service.runtime import retention
-from service.runtime.retention import Retention
+from service.runtime import periodic
+from service.runtime.periodic import Retention
 from service.runtime.settings import Settings
 from tests.lineage.catalog.test_retention import NOW, ago, put
 
@@ -37,7 +37,7 @@ def test_a_stop_ends_the_deletion_after_the_slice_that_goes_on(catalog, monkeypa
         stopping.set()
         return write_transaction(engine)
 
-    monkeypatch.setattr(retention, "write_transaction", write)
+    monkeypatch.setattr(periodic, "write_transaction", write)
     _fill(catalog)
     Retention(Settings(), lambda: NOW, stopping)(catalog)
 

@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import text
 
 from lineage.catalog.engine import write_transaction
-from service.runtime import restarts
+from service.runtime import run_folder
 from service.runtime.child import Child, RoleCommand
-from service.runtime.data_dir_lock import hold
+from service.runtime.data_folder import hold
 from tests.service.commandline import environ, lineward
 from tests.service.waiting import is_running, until
 from tests.suite.ports import free_port
@@ -174,13 +174,13 @@ def test_a_requested_restart_starts_the_role_again(tmp_path: Path, up: Up):
     up()
     before = {name: _pids(tmp_path, name) for name in ROLES}
 
-    restarts.ask(tmp_path, "service")
+    run_folder.request_restart(tmp_path, "service")
 
     until(lambda: _pids(tmp_path, "service") != before["service"])
     until(lambda: _restarts(tmp_path) == {"collector": 0, "service": 1, "pipeline": 0})
     others = {name: _pids(tmp_path, name) for name in ("collector", "pipeline")}
     assert others == {name: before[name] for name in others}
-    assert list(restarts.take(tmp_path)) == []
+    assert list(run_folder.take_restart_requests(tmp_path)) == []
 
 
 def test_a_role_that_does_not_end_in_its_time_is_killed_for_a_restart(tmp_path: Path, up: Up):
@@ -188,7 +188,7 @@ def test_a_role_that_does_not_end_in_its_time_is_killed_for_a_restart(tmp_path: 
     up("stubborn")
     before = _pids(tmp_path, "pipeline")
 
-    restarts.ask(tmp_path, "pipeline")
+    run_folder.request_restart(tmp_path, "pipeline")
 
     until(lambda: _pids(tmp_path, "pipeline") != before)
     until(lambda: not is_running(before[1]))
@@ -197,11 +197,11 @@ def test_a_role_that_does_not_end_in_its_time_is_killed_for_a_restart(tmp_path: 
 def test_requests_to_an_earlier_supervisor_are_dropped(tmp_path: Path, up: Up):
     """Ignore a name that is no role."""
     (tmp_path / "run").mkdir()
-    restarts.ask(tmp_path, "service")
+    run_folder.request_restart(tmp_path, "service")
     up()
-    restarts.ask(tmp_path, "../collector".replace("/", "_"))
+    run_folder.request_restart(tmp_path, "../collector".replace("/", "_"))
     until(lambda: not list((tmp_path / "run").glob("restart-*")))
-    restarts.ask(tmp_path, "pipeline")
+    run_folder.request_restart(tmp_path, "pipeline")
 
     # What was asked before would have been done before.
     until(lambda: _restarts(tmp_path)["pipeline"] == 1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.detection.dataset_failures import load_failures
+from alerts.detection.bad_datasets import load_failures
 from lineage.process.clock import to_micros
 from lineage.states import NEVER_ENDED
 from slis.evaluation.input import _CREATED_AT

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from alerts.detection.dataset_failures import load_failures
+from alerts.detection.bad_datasets import load_failures
 from lineage.policy import parse
 from lineage.process.clock import to_micros
 from lineage.states import NEVER_ENDED

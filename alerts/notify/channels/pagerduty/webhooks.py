@@ -63,7 +63,7 @@ class _Body(msgspec.Struct, frozen=True):
     event: _Event
 
 
-def verify_signature(body: bytes, signatures: str | None, secret: str) -> bool:
+def verify_pagerduty_signature(body: bytes, signatures: str | None, secret: str) -> bool:
     """Return whether one of the signatures is PagerDuty's, made with this secret.
 
     Args:

@@ -69,7 +69,7 @@ class _FixedClock(Clock):
         return self._now.timestamp()
 
 
-def verify_signature(
+def verify_slack_signature(
     body: bytes, *, timestamp: str | None, signature: str | None, secret: str, now: datetime
 ) -> bool:
     """Return whether Slack signed this body with our secret within five minutes of `now`.

@@ -3,13 +3,12 @@
 from litestar import get
 from litestar.params import FromPath
 
-from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
-from service.api.routes.marquez.parameters import decode_segments
+from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset, decode_segments
 from service.api.routes.request import AnyRequest, session
 from service.queries.marquez_api import datasets as answers
+from service.queries.marquez_api.datasets import version_of_id, versions_page
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.shapes import Dataset, Datasets, DatasetVersion, DatasetVersions
-from service.queries.marquez_api.datasets import version_of_id, versions_page
 
 _IN_NAMESPACE = "/api/v1/namespaces/{dataset_namespace:str}/datasets"
 _ONE = f"{_IN_NAMESPACE}/{{dataset:str}}"

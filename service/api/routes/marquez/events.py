@@ -9,10 +9,14 @@ from lineage.process.clock import LAST_EVENT_MICROS
 from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
 from service.api.routes.request import AnyRequest, session
 from service.errors import InvalidQuestionError
-from service.queries.marquez_api.events import TimeWindow, events_page
+from service.queries.marquez_api.events import (
+    TimeWindow,
+    counts_of_day,
+    counts_of_week,
+    events_page,
+)
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.shapes import EventCounts, Events
-from service.queries.marquez_api.events import counts_of_day, counts_of_week
 from service.queries.timestamps import instant_of
 
 _Time = Annotated[str | None, QueryParameter(description="Timestamp with time zone.")]

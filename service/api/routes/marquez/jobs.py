@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 from litestar import get
 from litestar.params import FromPath, QueryParameter
 
-from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
-from service.api.routes.marquez.parameters import decode_segments
+from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset, decode_segments
 from service.api.routes.request import AnyRequest, session
 from service.queries.marquez_api import jobs as answers
 from service.queries.marquez_api.facets import facets_of_run

@@ -3,8 +3,7 @@
 from litestar import get
 from litestar.params import FromPath
 
-from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
-from service.api.routes.marquez.parameters import decode_segments
+from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset, decode_segments
 from service.api.routes.request import AnyRequest, session
 from service.queries.marquez_api import namespaces as answers
 from service.queries.marquez_api.paging import PageRange

@@ -7,11 +7,12 @@ be several segments. Handlers get each name as one segment, in which `/` and `%`
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from urllib.parse import unquote
-from litestar.types import ASGIApp, Receive, Scope, Send
-from typing import Annotated
+
 from litestar.params import QueryParameter
+from litestar.types import ASGIApp, Receive, Scope, Send
+
 from service.queries.datasets import FURTHEST
 from service.queries.marquez_api.paging import MOST_LIMIT
 

@@ -16,7 +16,7 @@ from alerts.notify.channels.slack.interactions import (
     ButtonPress,
     InvalidButtonPressError,
     parse_button_press,
-    verify_signature,
+    verify_slack_signature,
 )
 from tests.alerts.notify.messages import START, message
 
@@ -32,7 +32,7 @@ def _signature(body: bytes = BODY, timestamp: str = SENT, secret: str = SECRET) 
 
 
 def _is_taken(body=BODY, timestamp=SENT, signature=None, secret=SECRET, after_seconds=0):
-    return verify_signature(
+    return verify_slack_signature(
         body,
         timestamp=timestamp,
         signature=_signature() if signature is None else signature,
@@ -78,7 +78,9 @@ def test_request_is_accepted_for_five_minutes(after_seconds, taken):
 def test_any_request_gets_yes_or_no(body, timestamp, signature, secret):
     """Raise for no input."""
     assert (
-        verify_signature(body, timestamp=timestamp, signature=signature, secret=secret, now=START)
+        verify_slack_signature(
+            body, timestamp=timestamp, signature=signature, secret=secret, now=START
+        )
         is False
     )
 

@@ -12,8 +12,8 @@ from lineage.catalog.engine import write_transaction
 from service.api.access import access_auditor, audit, decision, gate
 from service.api.access.access_auditor import DENIED, UNAUTHORIZED
 from service.api.access.judge import READABLE
-from service.queries.visibility import EVERYTHING, Visibility
 from service.exporter.metrics import CatalogCollector
+from service.queries.visibility import EVERYTHING, Visibility
 from tests.service.api.access.estate import HIDDEN
 
 pytestmark = pytest.mark.postgres_nightly

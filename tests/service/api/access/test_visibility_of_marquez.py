@@ -9,8 +9,8 @@ from sqlalchemy import insert
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
-from service.queries.visibility import EVERYTHING
 from service.queries import marquez_graph
+from service.queries.visibility import EVERYTHING
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN, PAYROLL
 from tests.service.marquez_graphs import CORE

@@ -9,8 +9,7 @@ from sqlalchemy import text
 from lineage.process.clock import to_micros
 from lineage.states import QUERY_LATENCY
 from service.api.served import queries
-from service.api.served.counter_buffer import CounterBuffer
-from service.api.served.counter_buffer import flush_counts
+from service.api.served.counter_buffer import CounterBuffer, flush_counts
 from service.api.served.queries import Took
 from tests.service import shop
 from tests.service.commandline import answer

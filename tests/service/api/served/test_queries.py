@@ -16,8 +16,7 @@ from lineage.process.clock import to_micros
 from lineage.states import QUERY_LATENCY
 from service.api.app import create_app
 from service.api.served import counter_buffer, queries
-from service.api.served.counter_buffer import CountBatch, CounterBuffer
-from service.api.served.counter_buffer import flush_counts
+from service.api.served.counter_buffer import CountBatch, CounterBuffer, flush_counts
 from service.api.served.queries import Took
 from service.exporter.metrics import CatalogCollector
 from service.runtime.settings import Settings

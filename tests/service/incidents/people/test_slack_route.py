@@ -8,7 +8,7 @@ import pytest
 from lineage.process.clock import to_micros
 from service.api.access.access_auditor import DENIED, UNAUTHORIZED
 from service.api.routes import webhooks as route
-from service.incidents import slack_buttons
+from service.incidents import inboxes
 from tests.service.api.access.estate import NOW
 from tests.service.incidents.people.answering import PATH, press_body
 
@@ -124,7 +124,7 @@ def test_a_second_press_is_a_second_command(answering):
         (press_body("explode", incident_id="0123456789abcdef"), 400),
         (b"payload=%7B%7D", 400),
         (b"", 400),
-        (b"x" * (slack_buttons.MAX_BODY_BYTES + 1), 413),
+        (b"x" * (inboxes.MAX_BODY_BYTES + 1), 413),
     ],
 )
 def test_a_signed_press_for_something_unknown_is_rejected(answering, body, status):
@@ -207,7 +207,7 @@ def test_no_rejection_is_left_unaudited(answering, monkeypatch):
 
 def test_without_the_signature_a_forged_press_is_queued(answering, monkeypatch):
     """Run the mutant: accept every signature."""
-    monkeypatch.setattr(slack_buttons, "verify_signature", lambda *_, **__: True)
+    monkeypatch.setattr(inboxes, "verify_slack_signature", lambda *_, **__: True)
     body = press_body("acknowledge", incident_id=answering.incidents.one.id)
 
     assert answering.post_signed(body, signature="v0=forged").status_code == 200
@@ -216,12 +216,12 @@ def test_without_the_signature_a_forged_press_is_queued(answering, monkeypatch):
 
 def test_without_its_id_a_press_is_replayed(answering, monkeypatch):
     """Run the mutant: treat each press as a new one."""
-    known = slack_buttons.put
+    known = inboxes.put
 
     def forgetful(settings, wanted, now):
         return known(settings, msgspec.structs.replace(wanted, request_id=None), now)
 
-    monkeypatch.setattr(slack_buttons, "put", forgetful)
+    monkeypatch.setattr(inboxes, "put", forgetful)
     body = press_body("acknowledge", incident_id=answering.incidents.one.id)
     for _ in range(2):
         answering.post_signed(body)
@@ -236,8 +236,8 @@ def test_without_its_time_a_press_is_valid_for_ever(answering, monkeypatch):
         then = now.fromtimestamp(int(timestamp), tz=now.tzinfo)
         return known(body, timestamp=timestamp, now=then, **rest)
 
-    known = slack_buttons.verify_signature
-    monkeypatch.setattr(slack_buttons, "verify_signature", timeless)
+    known = inboxes.verify_slack_signature
+    monkeypatch.setattr(inboxes, "verify_slack_signature", timeless)
     body = press_body("acknowledge", incident_id=answering.incidents.one.id)
     answering.now += _HOUR
 

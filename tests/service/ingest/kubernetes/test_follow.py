@@ -14,11 +14,10 @@ from urllib3.exceptions import HTTPError
 from lineage.catalog import tables
 from lineage.catalog.meta_keys import APPLICATIONS
 from runbooks.actions.kubernetes_settings import KubernetesSettings
-from service.ingest.kubernetes.applications import Reading
-from service.ingest.kubernetes.connection import list_applications, open_client
+from service.ingest.kubernetes.connection import Resource, list_applications, open_client
 from service.ingest.kubernetes.follow import Follower, Options
+from service.ingest.kubernetes.manifests import Reading
 from service.ingest.kubernetes.store import ApplicationStore
-from service.ingest.kubernetes.troubles import Resource
 from service.ingest.kubernetes.watcher import Watcher
 from tests.fakes.kubernetes_watch import WatchedKubernetes, spark_pod, submitted
 from tests.service.waiting import until

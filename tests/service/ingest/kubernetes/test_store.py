@@ -6,10 +6,10 @@ from sqlalchemy import insert, select
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import BY_EVENTS
-from service.ingest.kubernetes.applications import LISTENER, Reading
-from service.ingest.kubernetes.applications import WITHOUT_LISTENER as LISTENER_WORDS
+from service.ingest.kubernetes.connection import Resource
+from service.ingest.kubernetes.manifests import LISTENER, Reading
+from service.ingest.kubernetes.manifests import WITHOUT_LISTENER as LISTENER_WORDS
 from service.ingest.kubernetes.store import ApplicationStore, PodStore, forget_others
-from service.ingest.kubernetes.troubles import Resource
 from tests.fakes.kubernetes_watch import spark_pod, submitted
 from tests.service import shop
 

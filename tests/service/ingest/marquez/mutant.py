@@ -2,11 +2,12 @@
 
 import sys
 
-from service.ingest.marquez import __main__, spooled, store
+from service.ingest import spool_reader
+from service.ingest.marquez import __main__, store
 
 _MUTANTS = {
     "forgets_the_cursor": lambda: setattr(store.Store, "note_forwarded", lambda *_: None),
-    "sends_back": lambda: setattr(spooled, "FROM_MARQUEZ", ()),
+    "sends_back": lambda: setattr(spool_reader, "FROM_MARQUEZ", ()),
 }
 
 if __name__ == "__main__":

@@ -7,8 +7,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from service.ingest.backfill import BatchSender
-from service.ingest.event_files import RecordedEvent
+from service.ingest.backfill import BatchSender, RecordedEvent
 from service.ingest.marquez.client import Marquez
 from service.ingest.marquez.known import KnownEvents
 from service.ingest.marquez.pull import Puller

@@ -7,9 +7,14 @@ from contextlib import contextmanager
 import pytest
 
 from service.ingest.marquez import client as client_module
-from service.ingest.marquez.client import AnswerTooLargeError, Marquez, MarquezError
+from service.ingest.marquez.client import (
+    FAR_FUTURE,
+    AnswerTooLargeError,
+    Marquez,
+    MarquezError,
+    events_between,
+)
 from service.ingest.marquez.settings import MarquezSettings
-from service.ingest.marquez.windows import FAR_FUTURE, events_between
 from tests.fakes.marquez import FakeMarquez, run_event
 from tests.service.ingest.marquez.beside import NOON, bounds
 

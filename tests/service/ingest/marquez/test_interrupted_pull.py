@@ -7,8 +7,7 @@ import pytest
 
 from lineage.process.clock import to_micros
 from service.ingest.marquez import pull as pull_module
-from service.ingest.marquez.client import Marquez, MarquezError
-from service.ingest.marquez.windows import events_between
+from service.ingest.marquez.client import Marquez, MarquezError, events_between
 from tests.fakes.marquez import minutes, run_event
 from tests.service.ingest.marquez.beside import NOON, counters, rows
 from tests.service.ingest.marquez.pulling import Hands, Taking, pull

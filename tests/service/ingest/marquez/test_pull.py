@@ -8,8 +8,7 @@ import pytest
 from lineage.process.clock import to_micros
 from service.ingest.marquez import client
 from service.ingest.marquez import pull as pull_module
-from service.ingest.marquez.client import Marquez, MarquezError
-from service.ingest.marquez.windows import FAR_FUTURE, events_between
+from service.ingest.marquez.client import FAR_FUTURE, Marquez, MarquezError, events_between
 from tests.fakes.marquez import minutes, run_event
 from tests.service.ingest.marquez.beside import NOON, bounds, counters, lives, rows
 from tests.service.ingest.marquez.pulling import Hands, Taking, pull

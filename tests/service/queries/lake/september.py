@@ -17,7 +17,6 @@ from sqlalchemy import Engine
 from lineage.lake.settings import LakeSettings
 from lineage.lake.storage import open_lake
 from lineage.policy import DEFAULT, Policy
-from service.queries.visibility import EVERYTHING, Visibility
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.lake.recalled import LakeQuestion
 from service.queries.lake.runs import (
@@ -29,6 +28,7 @@ from service.queries.lake.runs import (
 )
 from service.queries.run_shapes import RunDetail
 from service.queries.runs import run
+from service.queries.visibility import EVERYTHING, Visibility
 from service.runtime.settings import Settings
 from slis.lake.writer import LakeWriter
 from slis.settings import PipelineSettings

@@ -7,9 +7,9 @@ import pytest
 from litestar.testing import TestClient
 
 from lineage.lake.settings import read_settings
-from service.queries.visibility import Visibility
 from service.api.app import create_app
 from service.errors import UnknownDatasetError, UnknownRunError
+from service.queries.visibility import Visibility
 from tests.service.commandline import lineward
 from tests.service.queries.lake.september import (
     CHILD,
