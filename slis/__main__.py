@@ -28,12 +28,11 @@ from lineage.process.health_port import serve_health
 from lineage.process.role import await_catalog, begin_role, end_with_parent, stop_on_signals
 from slis import settings
 from slis.settings import PipelineSettings, SharedPaths
-from slis.spark.scratch import sweep
-from slis.spark.session import describe_session, open_session
+from slis.spark.session import describe_session, empty_scratch, open_session
 from slis.spark.session_settings import is_submitted
 
 if TYPE_CHECKING:
-    from slis.stream.event_log import EventLog
+    from slis.stream.log.event_log import EventLog
 
 log = structlog.get_logger(__name__)
 
@@ -66,7 +65,7 @@ def main() -> int:
         master=chosen.master,
         driver_memory=chosen.driver_memory,
         warehouse=place.data_dir / "warehouse",
-        scratch=sweep(place.scratch),
+        scratch=empty_scratch(place.scratch),
     )
     # Before the JVM: waiting for a catalog needs none.
     if not await_catalog(partial(require_usable, place.catalog), stopped):
@@ -131,7 +130,7 @@ def _open_log(
     log_settings: KafkaLog | None, place: SharedPaths, chosen: PipelineSettings
 ) -> "EventLog":
     """Return the log that feeds the catalog; raises as `_topic`."""
-    from slis.stream.spool_log import SpoolLog  # noqa: PLC0415 - loads Spark's Python
+    from slis.stream.log.spool_log import SpoolLog  # noqa: PLC0415 - loads Spark's Python
 
     if log_settings is None:
         return SpoolLog(place, read_log_settings().replaces)

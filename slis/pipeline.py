@@ -26,16 +26,16 @@ from slis.lake import compaction, retention
 from slis.lake.writer import LakeWriter
 from slis.periodic import Evaluations, PeriodicTask
 from slis.settings import PipelineSettings, SharedPaths
-from slis.spark import jvm_memory
+from slis.spark import garbage_collection
 from slis.spark.session import EVALUATION_POOL
-from slis.stream.event_log import EventLog
-from slis.stream.failures import describe_jvm_exit, poll_jvm
+from slis.stream.failures.causes import describe_jvm_exit, poll_jvm
 from slis.stream.landing import BatchLanding
-from slis.stream.merge import MergeResult
+from slis.stream.log.event_log import EventLog
+from slis.stream.log.spool_log import SpoolLog
+from slis.stream.log.spool_reader import BatchLimits
+from slis.stream.merge.merge import MergeResult
 from slis.stream.prune import prune
 from slis.stream.running import PipelineStoppedError, StreamThread
-from slis.stream.source import BatchLimits
-from slis.stream.spool_log import SpoolLog
 
 log = structlog.get_logger(__name__)
 
@@ -135,7 +135,7 @@ class Pipeline:
 
     def _work(self, spark: SparkSession, stream: StreamThread, stopped: Event) -> None:
         """Do what is periodic, beside the stream, until `stopped` is set."""
-        jvm_memory.freeze_objects()
+        garbage_collection.freeze_objects()
         tasks = self._tasks(spark)
         try:
             for task in tasks:

@@ -18,7 +18,7 @@ from lineage.policy import Policy
 from lineage.policy.model import DatasetRule
 from slis.evaluation.edge_evaluation import evaluate_edges
 from slis.evaluation.evaluation import EvaluationResult, evaluate
-from slis.spark import jvm_memory
+from slis.spark import garbage_collection
 from slis.spark.session import open_session
 
 BUDGET_SECONDS = 8.0
@@ -92,7 +92,7 @@ def _rounds(
     now = datetime.now(UTC)
     estate_rows.fill(engine, datasets=datasets, edges=edges, now=now)
     rounds = []
-    jvm_memory.freeze_objects()
+    garbage_collection.freeze_objects()
     for number in range(1 + _YOUNG_ROUNDS + _WARM_ROUNDS):
         as_of = now + timedelta(seconds=15 * number)
         estate_rows.land(
@@ -104,7 +104,7 @@ def _rounds(
         )
         started, used = time.monotonic(), CpuMeter()
         result = evaluate(spark, engine, _POLICY, as_of)
-        jvm_memory.free()  # as the pipeline does
+        garbage_collection.free()  # as the pipeline does
         rounds.append((time.monotonic() - started, used.seconds(), result))
     edge_seconds = [_edge_turn(spark, engine, as_of) for _ in range(_EDGE_ROUNDS)]
     engine.dispose()
@@ -114,7 +114,7 @@ def _rounds(
 def _edge_turn(spark: SparkSession, engine: Engine, as_of: datetime) -> float:
     started = time.monotonic()
     evaluate_edges(spark, engine, _POLICY, as_of)
-    jvm_memory.free()
+    garbage_collection.free()
     return time.monotonic() - started
 
 

@@ -22,13 +22,13 @@ from lab.bench.footprint import CpuMeter, memory_bytes
 from lineage.process.clock import SECOND_MICROS, system_clock
 from slis.evaluation.backlog import backlog_since
 from slis.settings import PipelineSettings, SharedPaths
-from slis.spark import jvm_memory
+from slis.spark import garbage_collection
 from slis.spark.session import open_session
 from slis.spool_events import events, fill_spool
 from slis.stream.landing import BatchLanding
-from slis.stream.merge import MergeResult
+from slis.stream.log.spool_reader import BatchLimits, open_spool
+from slis.stream.merge.merge import MergeResult
 from slis.stream.running import StreamThread
-from slis.stream.source import BatchLimits, open_spool
 
 SIZES = (10_000, 100_000, 1_000_000)
 WARM_UP_EVENTS = 200_000
@@ -139,7 +139,7 @@ def measure_backlog(folder: Path, catalog_url: str | None, count: int, *, seed: 
         def landed(result: MergeResult) -> None:
             batches.append((time.perf_counter(), result))
 
-        jvm_memory.freeze_objects()  # as the pipeline does before its first batch
+        garbage_collection.freeze_objects()  # as the pipeline does before its first batch
         catalog, cpu, began = CatalogMeter(engine), CpuMeter(), time.perf_counter()
         open_landing(engine, place, landed).work_off()
         cpu_seconds = cpu.seconds()

@@ -18,7 +18,7 @@ from service.errors import RejectedInputError
 
 if TYPE_CHECKING:
     from lab.gameday.driver.judged import Judgement
-    from lab.gameday.driver.kept import SavedRun
+    from lab.gameday.driver.saved_run import SavedRun
 
 app = typer.Typer(add_completion=False)
 app.command("live")(live)
@@ -98,7 +98,7 @@ def _reject_options(context: typer.Context) -> None:
 
 def _kept(folder: Path) -> "SavedRun":
     # At their use, here and below: a command is known before what it needs is imported.
-    from lab.gameday.driver.kept import SavedRun  # noqa: PLC0415
+    from lab.gameday.driver.saved_run import SavedRun  # noqa: PLC0415
 
     return SavedRun(folder)
 

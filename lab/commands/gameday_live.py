@@ -50,11 +50,13 @@ _Kinds = Annotated[
 
 def policy(*, period: _Period = 12) -> None:
     """Print the policy and the settings that the live game day needs."""
-    from lab.gameday.live.estate import WritePace  # noqa: PLC0415 - at its use, as below
-    from lab.gameday.live.policy import fragment  # noqa: PLC0415 - at its use, as below
+    from lab.gameday.live.estate import (
+        WritePace,  # noqa: PLC0415 - at its use, as below
+        policy_fragment,  # noqa: PLC0415 - at its use, as below
+    )
     from lab.gameday.policy import text_of  # noqa: PLC0415
 
-    sys.stdout.write(_SETTINGS + text_of(fragment(WritePace(period))))
+    sys.stdout.write(_SETTINGS + text_of(policy_fragment(WritePace(period))))
 
 
 def live(  # noqa: PLR0913 - options of a command

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from lab.demo import recording
 from lab.demo.estate import Shop
-from lab.demo.home import Home
-from lab.demo.outage import outage
+from lab.demo.home import Home, outage
 from lab.demo.patience import Patience, StepFailedError
 from lab.demo.screen import Screen
 from lab.demo.spark import ShopJob, finish, http

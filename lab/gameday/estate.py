@@ -6,8 +6,6 @@ from typing import Final
 
 import msgspec
 
-from lab.gameday.clients import with_clients
-from lab.gameday.declared import with_limits, with_tiers
 from lab.gameday.model import (
     Cadence,
     Estate,
@@ -17,7 +15,7 @@ from lab.gameday.model import (
     SimulatedJob,
     Team,
 )
-from lab.gameday.words import TEAMS, names
+from lab.gameday.traits import TEAMS, names, with_clients, with_limits, with_tiers
 
 # A Monday: in the thirty days after it lie a change of the clocks in Europe, a holiday of Tokyo
 # and two of Berlin.

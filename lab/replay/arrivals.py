@@ -15,9 +15,9 @@ from sqlalchemy import Connection, Engine, text
 from lineage.catalog.rows import pairs_of
 from lineage.policy import NO_FOLDS
 from lineage.process.clock import DAY_MICROS, HOUR_MICROS, to_micros
-from slis.stream.activity import IS_BACKFILL
-from slis.stream.contributions import STARTED_AT
-from slis.stream.spellings import spell
+from slis.stream.derived.activity import IS_BACKFILL
+from slis.stream.derived.contributions import STARTED_AT
+from slis.stream.names.spellings import spell
 
 _INSTANT: Final = pa.timestamp("us", tz="UTC")
 _WRITE: Final = pa.struct(

@@ -22,9 +22,9 @@ from slis.evaluation.retirement import retire_unused
 from slis.evaluation.sli_schemas import ACTIVITY, EDGES
 from slis.indicators.quality.evaluate import defects_found
 from slis.settings import PipelineSettings, SharedPaths
-from slis.stream.gaps import copy_gaps
 from slis.stream.landing import BatchLanding
-from slis.stream.source import BatchLimits
+from slis.stream.log.gaps import copy_gaps
+from slis.stream.log.spool_reader import BatchLimits
 
 MAX_ROWS: Final = 50_000  # events a batch
 _DAY, _AHEAD = timedelta(days=1), timedelta(days=15)

@@ -10,17 +10,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pyspark.sql import SparkSession
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
-from lab.simulation import catalogued
 from lab.simulation.gaps import FIRST_WATCHED, Simulated
 from lab.simulation.scheduled import CHANGE_DAYS
 from lab.simulation.wall_clock import DAYS, HOLIDAYS, ZONE, Micros, day_of
 from lineage.process.clock import to_micros
 from slis.cadence import cadence, cadence_limits
 from slis.cadence.working_time import WorkingTime
-from slis.evaluation.sli_schemas import GAPS
+from slis.evaluation.sli_schemas import GAPS, WRITES
 from slis.indicators.freshness import STREAMING_LIMIT_SECONDS
+
+_ROWS = 200_000
 
 NEVER = np.iinfo(np.int64).max
 _STEP_DAYS = 10.0
@@ -31,6 +36,33 @@ TIMES = {
     None: WorkingTime(ZONE),
     _CALENDAR: WorkingTime(ZONE, _WEEKEND, HOLIDAYS),
 }
+
+
+def load_writes(spark: SparkSession, folder: Path, simulated: Simulated) -> DataFrame:
+    """`sli_schemas.WRITES` of a class, kept below `folder`."""
+    path = folder / f"{simulated.name}.parquet"
+    instants = pa.array(simulated.written_at, pa.timestamp("us", tz="UTC"))
+    table = pa.table({"dataset_key": simulated.dataset, "written_at": instants})
+    pq.write_table(table, path, row_group_size=_ROWS)
+    known = {
+        "dataset_key": F.col("dataset_key"),
+        "written_at": F.col("written_at"),
+        "landed_at": F.col("written_at"),
+        "is_streaming": F.lit(simulated.is_streaming),
+    }
+
+    def column(name: str) -> Column:
+        return known.get(name, F.lit(None))
+
+    schema: StructType = StructType.fromDDL(WRITES)  # type: ignore[assignment]
+    return spark.read.parquet(str(path)).select(
+        *(column(field.name).cast(field.dataType).alias(field.name) for field in schema.fields)
+    )
+
+
+def plan_writes(frame: DataFrame, plan: str | None) -> DataFrame:
+    """Return the writes of datasets with that working time."""
+    return frame.withColumn("plan", F.lit(plan).cast("string"))
 
 
 def learn(spark: SparkSession, folder: Path, simulated: Simulated, days: Sequence[float]) -> Micros:
@@ -64,11 +96,11 @@ def limit_gaps(
     spark: SparkSession, folder: Path, simulated: Simulated, instants: list[datetime]
 ) -> pd.DataFrame:
     """Profiles with limits, of those that have learned enough for one."""
-    writes = catalogued.writes(spark, folder, simulated)
+    writes = load_writes(spark, folder, simulated)
     plan = _CALENDAR if simulated.has_calendar else None
     ours = spark.createDataFrame([], GAPS)
     found = cadence.profiles(
-        catalogued.plan_writes(writes, plan), ours, instants=instants, times=TIMES
+        plan_writes(writes, plan), ours, instants=instants, times=TIMES
     ).persist()
     try:
         tails = cadence_limits.pools(found)

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, Engine, text
 from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
 from lineage.process.clock import from_micros, to_micros
 from slis.meta import put_meta, read_meta_number
-from slis.stream.merge import cursor
-from slis.stream.source import open_spool
+from slis.stream.log.spool_reader import open_spool
+from slis.stream.merge.merge import cursor
 
 # A batch may take as long on a busy machine. Older events wait because of an outage of ours.
 _BEHIND: Final = timedelta(seconds=60)

@@ -15,8 +15,16 @@ from lineage.process.clock import SECOND_MICROS, to_micros
 from lineage.states import ACCURACY, CRITICAL
 from slis.evaluation import catalog_frames
 from slis.evaluation.catalog_frames import rows
-from slis.evaluation.computed import computed_once
-from slis.evaluation.counters import OF_EDGES, add_amounts, add_to_counters, amounts_of, count
+from slis.evaluation.counters import (
+    OF_EDGES,
+    Amounts,
+    add_amounts,
+    add_to_counters,
+    add_to_hours,
+    amounts_of,
+    count,
+    hour_of,
+)
 from slis.evaluation.dataset_states import (
     Row,
     StateChanges,
@@ -24,16 +32,15 @@ from slis.evaluation.dataset_states import (
     held_states,
     state_changes,
 )
-from slis.evaluation.hours import Amounts, add_to_hours, hour_of
 from slis.evaluation.ingestion_gaps import SILENCES, our_gaps
 from slis.evaluation.sli_schemas import GAPS, INSTANTS
 from slis.indicators.accuracy.catalog import latest_checks, standing_checks
-from slis.indicators.accuracy.evaluate import accuracy_states, accuracy_tally
-from slis.indicators.accuracy.strata import strata
+from slis.indicators.accuracy.evaluate import accuracy_states, accuracy_tally, strata
 from slis.indicators.completeness.edge_catalog import expected_edges, names
 from slis.indicators.completeness.edges import edge_states, edge_tally, edges
 from slis.meta import put_meta, read_meta_number
 from slis.settings import PipelineSettings
+from slis.spark.planning import computed_once
 
 _MOST_SECONDS = 60.0
 _SETTLE = timedelta(seconds=PipelineSettings().evidence_settle_seconds)  # that nobody changed

@@ -11,10 +11,10 @@ from sqlalchemy import Engine
 from lineage.policy.file import PolicyFile
 from slis.periodic import Evaluations
 from slis.settings import PipelineSettings, SharedPaths
-from slis.spark import jvm_memory
+from slis.spark import garbage_collection
 from slis.spark.session import in_evaluation_pool
-from slis.stream.event_log import EventLog
-from slis.stream.spool_log import SpoolLog
+from slis.stream.log.event_log import EventLog
+from slis.stream.log.spool_log import SpoolLog
 
 log = structlog.get_logger(__name__)
 
@@ -68,7 +68,7 @@ class EdgeTurns:
             try:
                 self._judge(now, settle, waiting)
             finally:
-                jvm_memory.free()
+                garbage_collection.free()
 
     def _judge(self, now: datetime, settle: timedelta, waiting: datetime | None) -> None:
         try:

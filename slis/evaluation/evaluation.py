@@ -18,22 +18,21 @@ from slis.cadence.learning import learn
 from slis.evaluation import dataset_policies, observation_start
 from slis.evaluation.catalog_frames import rows
 from slis.evaluation.clock_ahead import undo_ahead
-from slis.evaluation.computed import computed_once
 from slis.evaluation.dataset_states import Row, held_states
-from slis.evaluation.datasets_judged import datasets_judged
+from slis.evaluation.datasets_judged import datasets_judged, tallies
 from slis.evaluation.input import EvaluationInput, EvaluationRange, position
 from slis.evaluation.late_writes import amend
 from slis.evaluation.policy_names import renew_names
 from slis.evaluation.publish import OF_DATASETS, EvaluationRows, publish
 from slis.evaluation.reasons import reasons
 from slis.evaluation.retirement import retire_unused
-from slis.evaluation.tallies import tallies
-from slis.indicators.completeness.evaluate import nodes_found
-from slis.indicators.explosion import renew as explosion
+from slis.indicators import name_explosion as explosion
+from slis.indicators.completeness.node_catalog import nodes_found
 from slis.indicators.lag import lag
 from slis.indicators.provenance import provenance
 from slis.indicators.quality.evaluate import defects_found
 from slis.indicators.unsourced_reads import load_unsourced
+from slis.spark.planning import computed_once
 
 
 class EvaluationResult(msgspec.Struct, frozen=True):

@@ -13,13 +13,18 @@ from sqlalchemy import Engine, text
 
 from lineage.process.clock import from_micros, to_micros
 from slis.evaluation import catalog_frames
-from slis.evaluation.counters import AMOUNT_NAMES, add_amounts, amounts_of
-from slis.evaluation.datasets_judged import datasets_judged
+from slis.evaluation.counters import (
+    AMENDABLE,
+    AMOUNT_NAMES,
+    Amounts,
+    add_amounts,
+    amounts_of,
+    hour_of,
+)
+from slis.evaluation.datasets_judged import datasets_judged, tallies
 from slis.evaluation.facts_as_of import activity, facts_as_of
-from slis.evaluation.hours import AMENDABLE, Amounts, hour_of
 from slis.evaluation.input import EvaluationInput, EvaluationRange
 from slis.evaluation.sli_schemas import WRITES
-from slis.evaluation.tallies import tallies
 
 LATE = timedelta(minutes=5)
 STEP = timedelta(minutes=5)

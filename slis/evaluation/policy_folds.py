@@ -11,7 +11,7 @@ from lineage.catalog.upsert import fold_rows, greatest, least
 from lineage.names.keys import key
 from lineage.names.names import FOLD
 from lineage.policy import Folding
-from slis.stream.canonical import Name
+from slis.stream.names.canonical import Name
 
 Pair = tuple[int, int]  # key of a name, key of the dataset that it is
 _DATASET = tables.dataset

@@ -26,13 +26,16 @@ from slis.evaluation.backlog import note_backlog
 from slis.evaluation.counters import (
     OF_EDGES,
     Amount,
+    Amounts,
     add_amounts,
     add_to_counters,
+    add_to_hours,
     amounts_of,
     count,
+    hour_of,
+    origins_found,
 )
 from slis.evaluation.dataset_states import Row, change_states, renew_ages, state_changes
-from slis.evaluation.hours import Amounts, add_to_hours, hour_of, origins_found
 from slis.evaluation.input import EvaluationRange, position
 from slis.indicators.lag import BOUNDS_SECONDS
 from slis.meta import read_meta_number

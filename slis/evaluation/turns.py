@@ -12,9 +12,9 @@ from lineage.policy.file import PolicyFile
 from lineage.process.clock import Clock
 from slis.evaluation.backlog import next_deadline
 from slis.periodic import Evaluations
-from slis.spark import jvm_memory
+from slis.spark import garbage_collection
 from slis.spark.session import in_evaluation_pool
-from slis.stream.event_log import EventLog
+from slis.stream.log.event_log import EventLog
 
 _FIRST_BATCH = timedelta(seconds=40)
 
@@ -76,7 +76,7 @@ class EvaluationTurns:
                 spark, self._engine, self._policy.current(), now, backlog_since=waiting
             )
         finally:
-            jvm_memory.free()
+            garbage_collection.free()
         self._evaluations.ended(done.seconds, next_deadline(self._engine, now))
 
     def is_first_batch_due(self, waiting: datetime | None, now: datetime) -> bool:

@@ -19,7 +19,7 @@ from slis.evaluation.evaluation import evaluate
 from slis.settings import PipelineSettings, SharedPaths
 from slis.spool_events import events, fill_spool
 from slis.stream.landing import BatchLanding
-from slis.stream.source import BatchLimits
+from slis.stream.log.spool_reader import BatchLimits
 
 _EVENTS = 12
 

@@ -7,7 +7,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from slis.evidence import lines, parse, schemas
-from slis.stream.arrow import records
+from slis.stream.staging.arrow import records
 
 Frames = dict[str, list[dict[str, Any]]]
 

@@ -12,8 +12,8 @@ from lineage.process.clock import DAY_MICROS
 from slis.evidence.match import match
 from slis.evidence.missing import add_what_is_missing
 from slis.evidence.statements import Given
-from slis.stream import staging
-from slis.stream.derived import derive_facts
+from slis.stream.derived.derive_facts import derive_facts
+from slis.stream.staging import staging
 
 _MATCH_DAYS_MICROS = 8 * DAY_MICROS  # later events match no log
 

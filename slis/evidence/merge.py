@@ -7,14 +7,16 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, Table, text
 
 from lineage.catalog import tables
+from lineage.catalog.meta_keys import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT, EVIDENCE_UNLISTED
 from lineage.catalog.upsert import Fold, both, fold_rows, greatest, newest
 from slis.evidence.logs import UNREAD, LogFile
 from slis.evidence.plans import TOPIC
 from slis.evidence.rows import EvidenceRows
-from slis.stream import staging
-from slis.stream.canonical import resolve_components
-from slis.stream.claims_catalog import unsettled_claims
-from slis.stream.merge_facts import merge_datasets
+from slis.meta import put_meta
+from slis.stream.merge.merge_facts import merge_datasets
+from slis.stream.names.canonical import resolve_components
+from slis.stream.names.claims_catalog import unsettled_claims
+from slis.stream.staging import staging
 
 _TEXTS_OF_NAMES = "spelling_key dataset_key namespace name partition partition_at is_dataset"
 _SEEN = "first_seen_at last_seen_at"
@@ -127,3 +129,20 @@ def _noted(file: LogFile, id_: str | None, problem: str | None, read_at: int) ->
         "is_complete": file.is_complete,
         "problem": problem,
     }
+
+
+def note_pass(connection: Connection, at: int, *, unlisted: int, is_whole: bool) -> None:
+    """Note a pass that began at `at` (microseconds).
+
+    Args:
+        connection: inside a transaction.
+        at: what was written before it, and could be listed, was listed.
+        unlisted: folders that could not be listed.
+        is_whole: all that was listed was read, too: what no log reports did not happen.
+    """
+    notes = {EVIDENCE_UNLISTED: unlisted}
+    if not unlisted:
+        notes[EVIDENCE_LISTED_AT] = at
+    if not unlisted and is_whole:
+        notes[EVIDENCE_READ_AT] = at
+    put_meta(connection, notes)

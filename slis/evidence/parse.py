@@ -6,6 +6,7 @@ Each function takes `schemas.LOGGED`.
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lineage.names.keys import CUT, HASH_DIGITS, KEY_BYTES, MARK_BYTES, REPLACEMENT
 from lineage.process.clock import LAST_EVENT_MICROS
 from lineage.redaction import READ_CHARACTERS
 from slis.evidence import lines
@@ -19,7 +20,6 @@ from slis.evidence.plans import (
     streamed_topics,
     touched_tables,
 )
-from slis.stream.shortened import shorten_column
 
 _STREAM_RUN = r"\nrunId = ([0-9a-f-]{36})"
 _STREAM_BATCH = r"\nbatch = ([0-9]+)"
@@ -179,3 +179,14 @@ def instant_of(millis: Column | str) -> Column:
 
 def _is(event: str) -> Column:
     return F.col("Event") == event
+
+
+def shorten_column(text: Column | str, most_bytes: int = KEY_BYTES) -> Column:
+    """Return the text; one of more bytes is cut, and ends with its hash."""
+    given = F.col(text) if isinstance(text, str) else text
+    kept = F.substring(given.cast("binary"), 1, most_bytes - MARK_BYTES).cast("string")
+    # A character that was parted becomes a replacement character; Python drops it likewise.
+    whole = F.rtrim(F.make_valid_utf8(kept), F.lit(REPLACEMENT))
+    digits = F.lpad(F.lower(F.hex(F.xxhash64(given))), HASH_DIGITS, "0")
+    cut = F.concat(whole, F.lit(CUT), digits)
+    return F.when(F.octet_length(given) > most_bytes, cut).otherwise(given)

@@ -15,7 +15,7 @@ from lineage.policy import NO_FOLDS, Folding
 from lineage.redaction import redact_message
 from slis.evidence.plans import FILE, WRITE
 from slis.stream.facts.spans import SeenSpan
-from slis.stream.spellings import Spellings
+from slis.stream.names.spellings import Spellings
 
 Row = dict[str, Any]
 # (kind, name) to the key of the one dataset that it can mean, where Spark hides the namespace.

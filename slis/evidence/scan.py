@@ -18,12 +18,12 @@ from slis.evidence import merge
 from slis.evidence.frames import Frames, frames_of
 from slis.evidence.join import join, times
 from slis.evidence.logs import UNREAD, FolderError, LogFile, find
+from slis.evidence.merge import note_pass
 from slis.evidence.missing import is_due
-from slis.evidence.passes import note_pass
 from slis.evidence.rows import EvidenceRows, evidence_rows
 from slis.evidence.taken import PassFiles, empty, select_files
 from slis.meta import put_meta, read_meta_number
-from slis.stream.merge import cursor
+from slis.stream.merge.merge import cursor
 
 _SINCE = timedelta(days=8)  # older logs match no event
 _NOWHERE = -1  # what was just found was not joined with any event

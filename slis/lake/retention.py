@@ -16,7 +16,7 @@ from slis.lake.content import has_copies
 from slis.lake.listing import list_names
 from slis.lake.names import FolderName
 from slis.lake.writer import LakeWriter
-from slis.stream.merge import cursor
+from slis.stream.merge.merge import cursor
 
 log = structlog.get_logger(__name__)
 

@@ -17,7 +17,7 @@ from slis.lake.listing import list_names
 from slis.lake.names import make_owner
 from slis.lake.reconciling import LakeState, ManifestChange, apply, is_restored, list_hidden, repair
 from slis.meta import put_meta_once, read_meta
-from slis.stream.merge import cursor
+from slis.stream.merge.merge import cursor
 
 log = structlog.get_logger(__name__)
 

@@ -1,13 +1,15 @@
 """Spark session of the pipeline: one, and long-lived."""
 
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from slis.spark import jvm_names
+from slis.spark import planning
 from slis.spark.session_settings import (
     SHUFFLE_PARTITIONS,
     SessionOptions,
@@ -51,7 +53,7 @@ def open_session(
         # spread.
         session.conf.set(SHUFFLE_PARTITIONS, str(session.sparkContext.defaultParallelism))
     session.sparkContext.setLogLevel("ERROR")
-    jvm_names.remember(session._jvm)  # noqa: SLF001 - PySpark has no other name for it
+    planning.remember(session._jvm)  # noqa: SLF001 - PySpark has no other name for it
     return session
 
 
@@ -83,3 +85,18 @@ def in_evaluation_pool(spark: SparkSession) -> None:
     """Let this thread's Spark jobs yield to the stream, and allow to cancel them."""
     spark.sparkContext.setLocalProperty(POOL, EVALUATION_POOL)
     spark.sparkContext.setJobGroup(EVALUATION_POOL, "evaluation")
+
+
+def empty_scratch(folder: Path) -> Path:
+    """Empty the folder, and have Python's own temporary files be made in it.
+
+    Args:
+        folder: of this role alone; made where it is not there.
+
+    Returns:
+        The folder, as an absolute path.
+    """
+    shutil.rmtree(folder, ignore_errors=True)  # what cannot be deleted costs room only
+    folder.mkdir(parents=True, exist_ok=True)
+    tempfile.tempdir = str(folder.absolute())
+    return folder.absolute()

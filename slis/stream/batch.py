@@ -15,11 +15,11 @@ from lineage.process.clock import Clock
 from slis.lake.batches import describe, with_times, write_raw
 from slis.lake.names import BATCH, FolderName
 from slis.lake.writer import LakeWriter
-from slis.spark import jvm_memory
-from slis.spark.garbage import no_search
+from slis.spark import garbage_collection
+from slis.spark.garbage_collection import no_search
 from slis.spark.session import in_stream_pool
 from slis.stream.facts import Facts, extract_from_table, times_of
-from slis.stream.merge import (
+from slis.stream.merge.merge import (
     MergeResult,
     Rows,
     SpoolRange,
@@ -30,7 +30,7 @@ from slis.stream.merge import (
     store_nothing,
 )
 from slis.stream.on_executors import Note, Read, extract_on_executors
-from slis.stream.staged_rows import staged_rows
+from slis.stream.staging.rows import staged_rows
 
 _CONTROL = "control"
 Beside = Callable[[Lake, FolderName], None]  # writes to the folder of a batch
@@ -136,7 +136,7 @@ class Batches:
             try:
                 found = extract_on_executors(parts, read, self.writer.lake, name.text)
             finally:
-                jvm_memory.free()
+                garbage_collection.free()
             note(found.others)
             if not found.facts.events:
                 self.writer.give_up(name)

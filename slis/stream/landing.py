@@ -16,17 +16,21 @@ from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import Clock
 from slis.lake.writer import LakeWriter
 from slis.settings import SharedPaths
-from slis.stream.attempts import Attempts
 from slis.stream.batch import Batches
-from slis.stream.control import try_control_event
-from slis.stream.event_log import EventLog, Portion, range_of
-from slis.stream.failures import describe_jvm_exit, is_of_machine, jvm_exit, reason, was_stopped
-from slis.stream.merge import MergeResult
+from slis.stream.failures.attempts import Attempts
+from slis.stream.failures.causes import (
+    describe_jvm_exit,
+    is_of_machine,
+    jvm_exit,
+    reason,
+    was_stopped,
+)
+from slis.stream.failures.set_aside import set_aside, try_control_event
+from slis.stream.log.event_log import STOPPING, EventLog, Portion, range_of
+from slis.stream.log.spool_log import SpoolLog
+from slis.stream.log.spool_reader import BatchLimits
+from slis.stream.merge.merge import MergeResult
 from slis.stream.pace import BatchPace
-from slis.stream.set_aside import set_aside
-from slis.stream.source import BatchLimits
-from slis.stream.spool_log import SpoolLog
-from slis.stream.stopping import STOPPING
 
 log = structlog.get_logger(__name__)
 

@@ -17,7 +17,7 @@ from lineage.event_log.records import EVENTS
 from lineage.lake.storage import Lake
 from slis.lake.batches import with_times
 from slis.lake.files import File, write_batches
-from slis.spark.garbage import no_search
+from slis.spark.garbage_collection import no_search
 from slis.stream.facts import Facts, extract_from_table, join_facts, times_of
 
 Other = tuple[str, bytes]  # kind and body of a row that is no event

@@ -7,7 +7,7 @@ what the batches before it took.
 
 from msgspec.structs import replace
 
-from slis.stream.source import BatchLimits
+from slis.stream.log.spool_reader import BatchLimits
 
 _LONGEST_SECONDS = 5.0  # of a merge; what waits for the catalog gives up after 30 s
 _FIRST_BYTES = 8 << 20

@@ -6,9 +6,9 @@ from threading import Event, Thread
 import structlog
 
 from lineage.process.health import HEALTH
-from slis.stream.failures import reason
+from slis.stream.failures.causes import reason
 from slis.stream.landing import BatchLanding, SparkGoneError, WaitError
-from slis.stream.stopping import STOPPING
+from slis.stream.log.event_log import STOPPING
 
 log = structlog.get_logger(__name__)
 

@@ -18,9 +18,9 @@ from lineage.catalog.tables import metadata
 from lineage.policy import NO_FOLDS, Folding
 from lineage.process.clock import Clock
 from slis.stream.facts import extract_from_table
-from slis.stream.failures import is_of_machine, reason
-from slis.stream.merge import SpoolRange, merge
-from slis.stream.staged_rows import staged_rows
+from slis.stream.failures.causes import is_of_machine, reason
+from slis.stream.merge.merge import SpoolRange, merge
+from slis.stream.staging.rows import staged_rows
 
 log = structlog.get_logger(__name__)
 

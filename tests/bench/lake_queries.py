@@ -34,8 +34,8 @@ from slis.lake.batches import with_times, write_raw
 from slis.lake.names import BATCH
 from slis.lake.writer import LakeWriter
 from slis.spool_events import events
-from slis.stream.merge import advance_cursor
-from slis.stream.source import SPOOL_COLUMNS
+from slis.stream.log.spool_reader import SPOOL_COLUMNS
+from slis.stream.merge.merge import advance_cursor
 
 if TYPE_CHECKING:
     from collections.abc import Callable

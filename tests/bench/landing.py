@@ -14,14 +14,14 @@ from lineage.event_log.settings import read_log
 from lineage.process.clock import system_clock
 from lineage.process.role import begin_role
 from slis import settings
-from slis.spark import jvm_memory
+from slis.spark import garbage_collection
 from slis.spark.session import open_session
 from slis.spark.session_settings import is_submitted
-from slis.stream.event_log import EventLog
 from slis.stream.kafka.log import TopicLog
 from slis.stream.landing import BatchLanding
-from slis.stream.source import BatchLimits
-from slis.stream.spool_log import SpoolLog
+from slis.stream.log.event_log import EventLog
+from slis.stream.log.spool_log import SpoolLog
+from slis.stream.log.spool_reader import BatchLimits
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
         source=_source(place, chosen),
         spark=partial(_given, spark),
     )
-    jvm_memory.freeze_objects()
+    garbage_collection.freeze_objects()
     while True:
         if not landing.step():
             time.sleep(chosen.poll_seconds)

@@ -22,7 +22,7 @@ from lineage.process.clock import system_clock
 from lineage.process.logs import log_to_stderr
 from slis.settings import SharedPaths
 from slis.spool_events import events, fill_spool
-from slis.stream.merge import MergeResult
+from slis.stream.merge.merge import MergeResult
 from tests.bench.partition_merges import catalog
 
 _APART = timedelta(milliseconds=1)

@@ -23,7 +23,7 @@ from lineage.catalog.engine import migrate, open_catalog
 from lineage.process.clock import system_clock, to_micros
 from slis.settings import SharedPaths
 from slis.spool_events import events, fill_spool
-from slis.stream.merge import MergeResult
+from slis.stream.merge.merge import MergeResult
 from tests.lineage.catalog.partitioned import partition_names
 from tests.suite.postgres_server import running_postgres
 

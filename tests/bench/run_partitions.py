@@ -26,9 +26,9 @@ from lineage.process.clock import system_clock
 from lineage.process.logs import log_to_stderr
 from slis.settings import PipelineSettings, SharedPaths
 from slis.spool_events import events, fill_spool
-from slis.stream import batch_runs
 from slis.stream.landing import BatchLanding
-from slis.stream.source import BatchLimits
+from slis.stream.log.spool_reader import BatchLimits
+from slis.stream.merge import batch_runs
 from tests.bench.merge_statements import StatementMeter
 from tests.bench.partition_merges import catalog
 

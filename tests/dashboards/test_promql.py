@@ -18,7 +18,7 @@ from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.policy.reading import parse
 from service.exporter.metrics import CatalogCollector
 from service.runtime.settings import Settings
-from slis.stream.source import last_seq_of, open_spool
+from slis.stream.log.spool_reader import last_seq_of, open_spool
 from tests.alerts.rules.alertmanagers import scraping
 from tests.alerts.rules.promtool import judging_budgets_at_once, rules_of
 from tests.collector.bodies import run_event

@@ -19,7 +19,7 @@ from slis.settings import SharedPaths
 from slis.stream.kafka.client import Offsets
 from slis.stream.kafka.log import TopicLog
 from slis.stream.landing import BatchLanding
-from slis.stream.source import BatchLimits
+from slis.stream.log.spool_reader import BatchLimits
 from tests.slis.lake.lakes import visible
 
 # Facts of events. Other tables depend on evaluations, or on how events were cut into batches.

@@ -20,7 +20,7 @@ from lineage.catalog.tables import metadata
 from lineage.lake.reading import read_events
 from lineage.process.clock import system_clock
 from slis.spool_events import events, fill_spool
-from slis.stream.source import open_spool
+from slis.stream.log.spool_reader import open_spool
 from tests.faults.chance import draw
 from tests.service.waiting import until
 from tests.slis.lake.lakes import visible, writer_of

@@ -19,7 +19,9 @@ from tests.faults.conftest import TOPIC
 from tests.faults.pods import Sender
 from tests.service.waiting import until
 
-_SHORT = "tests/slis/stream/test_topic_restored.py::test_a_restored_catalog_gets_each_event_once"
+_SHORT = (
+    "tests/slis/stream/kafka/test_topic_restored.py::test_a_restored_catalog_gets_each_event_once"
+)
 pytestmark = [pytest.mark.faults, pytest.mark.nightly(short=_SHORT)]
 
 _EVENTS = 300

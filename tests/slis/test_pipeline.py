@@ -27,7 +27,7 @@ from slis.pipeline import Pipeline, give_up_evaluation
 from slis.settings import PipelineSettings, SharedPaths
 from slis.spark.session import EVALUATION_POOL, POOL
 from slis.spool_events import SPOOL_TABLE
-from slis.stream.merge import advance_cursor
+from slis.stream.merge.merge import advance_cursor
 from slis.stream.running import PipelineStoppedError
 from tests.service.waiting import until
 from tests.slis.stream.spools import rows, run_event, spool

@@ -17,7 +17,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from slis.evaluation import catalog_frames
-from slis.stream import staging
+from slis.stream.staging import staging
 
 _DIALECT = "postgresql"
 _ROOT = Path(__file__).resolve().parents[2]

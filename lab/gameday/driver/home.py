@@ -3,14 +3,14 @@
 import tempfile
 from pathlib import Path
 
-from lab.gameday.driver.kept import SavedRun
 from lab.gameday.driver.replayed import OnDays, replay
+from lab.gameday.driver.saved_run import SavedRun
 from lab.gameday.estate import Shape, make
 from lab.gameday.faults import plan
 from lab.gameday.policy import policy_of
 from lab.gameday.truth import KINDS, Kind
 from service.errors import RejectedInputError
-from slis.spark import jvm_memory
+from slis.spark import garbage_collection
 from slis.spark.session import open_session
 
 _MEMORY = "2g"  # a month of runs is in the catalog, on disk; a day at a minute is what Spark holds
@@ -46,7 +46,7 @@ def replay_days(
     kept = SavedRun(place)
     kept.begin(shape, day, policy_of(estate, day.suppressions))
     spark = open_session(driver_memory=_MEMORY, warehouse=place / "warehouse")
-    jvm_memory.freeze_objects()
+    garbage_collection.freeze_objects()
     try:
         replay(spark, kept, estate, day.injected, on_days)
     finally:

@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 
 from lab.gameday import scorer
-from lab.gameday.driver.beside import naive, unknown_spells
-from lab.gameday.driver.kept import SavedRun, SavedSlab
+from lab.gameday.driver.baseline import naive, unknown_spells
 from lab.gameday.driver.replayed import OnDays
+from lab.gameday.driver.saved_run import SavedRun, SavedSlab
 from lab.gameday.driver.walk import Walked, walk
 from lab.gameday.model import DAY
 from lab.gameday.received import ReceivedMessage

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from lab.gameday.driver.asked import ServiceClient
-from lab.gameday.driver.hearing import MessageListener
+from lab.gameday.driver.message_listener import MessageListener
 from lab.gameday.live.course import Faults
 from lab.gameday.live.estate import NAMESPACE, PACE, TEAMS, WritePace, chains, day_of
 from lab.gameday.live.plan import chains_for, plan

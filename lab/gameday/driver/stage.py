@@ -11,8 +11,8 @@ from typing import Any, Final
 import pyarrow as pa
 from sqlalchemy import Connection, Engine, Table, delete, insert, text
 
-from lab.gameday.driver.beside import rows_of
-from lab.gameday.driver.kept import SavedSlab
+from lab.gameday.driver.baseline import rows_of
+from lab.gameday.driver.saved_run import SavedSlab
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.queries import split_batches

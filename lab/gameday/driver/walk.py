@@ -18,8 +18,8 @@ from alerts.notify.notification_worker import NotificationWorker
 from alerts.notify.sender import Sender
 from alerts.notify.settings import TICKETS, DeliverySettings, RoutingSettings
 from alerts.operator_actions.command_requests import CommandRequest, submit
-from lab.gameday.driver.kept import SavedSlab
-from lab.gameday.driver.outlets import transports
+from lab.gameday.driver.fake_transports import transports
+from lab.gameday.driver.saved_run import SavedSlab
 from lab.gameday.driver.stage import Stage
 from lab.gameday.received import ReceivedMessage, Receivers
 from lab.gameday.truth import NamePattern

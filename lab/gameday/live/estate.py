@@ -12,7 +12,8 @@ from typing import Final
 import msgspec
 
 from lab.gameday.model import Estate, Region, SimulatedDataset, SimulatedJob, Team
-from lab.gameday.words import names
+from lab.gameday.traits import names
+from lineage.policy.model import DatasetRule, JobRule, Owner, Policy
 from lineage.process.clock import SECOND_MICROS
 from lineage.states import OPTIONAL, TIERS, Tier
 
@@ -107,3 +108,20 @@ class _Builder:
             )
         )
         return (number,)
+
+
+def policy_fragment(pace: WritePace = PACE) -> Policy:
+    """Owners with channels of Slack alone; folders, tiers and a limit by patterns.
+
+    None names a dataset outright: that would be missed on every other day.
+    """
+    return Policy(
+        owners=tuple(Owner(team, f"#{team}") for team in TEAMS),
+        datasets=(
+            DatasetRule(f"{NAMESPACE}/*", limit=f"{pace.limit_seconds}s"),
+            *(DatasetRule(f"{NAMESPACE}/*/{team}/*", owner=team) for team in TEAMS),
+            *(DatasetRule(f"{NAMESPACE}/*/{tier}/*", tier=tier) for tier in TIERS),
+        ),
+        jobs=tuple(JobRule(f"{team}/*", team) for team in TEAMS),
+        sources=(f"{NAMESPACE}/*/landing/*",),
+    )

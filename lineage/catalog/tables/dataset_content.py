@@ -1,7 +1,7 @@
 """Tables of what producers state about datasets: written by the pipeline, with the batch.
 
 Claims about names, tiers and owners, with the writers of names; then checksums, assertions,
-descriptions and tags. A claim only states. `slis.stream.claims` decides which names hold, the
+descriptions and tags. A claim only states. `slis.stream.names.claims` decides which names hold, the
 policy which tiers and owners do.
 """
 

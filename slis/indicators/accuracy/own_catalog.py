@@ -15,12 +15,12 @@ from slis.indicators.accuracy.facet_oracle import own_checks
 from slis.indicators.accuracy.kept import keep_checks
 from slis.indicators.accuracy.reported import REPORTED, whole_writes
 from slis.indicators.accuracy.schemas import FACET_SOURCES, SOURCES
-from slis.stream import staging
-from slis.stream.canonical import resolve_components as settle_names
-from slis.stream.claims_catalog import unsettled_claims
-from slis.stream.facet_disagreements import OF_ALIAS
-from slis.stream.merge_facts import merge_datasets
-from slis.stream.spellings import folder_key_of
+from slis.stream.merge.facet_disagreements import OF_ALIAS
+from slis.stream.merge.merge_facts import merge_datasets
+from slis.stream.names.canonical import resolve_components as settle_names
+from slis.stream.names.claims_catalog import unsettled_claims
+from slis.stream.names.spellings import folder_key_of
+from slis.stream.staging import staging
 
 _MOST = 20_000  # of a turn, the oldest first
 # Reported before a while, by a run that has written since: its inputs had as long to come.

@@ -23,7 +23,7 @@ from slis.indicators.accuracy.sql_inputs import (
 )
 from slis.indicators.accuracy.sql_match import asked_names, is_mentioned, sql_evidence
 from slis.indicators.accuracy.sql_parse import parsed_sql
-from slis.stream.canonical import LINKS
+from slis.stream.names.canonical import LINKS
 
 _MOST_TEXTS, _MOST_RUNS = 500, 5_000  # of a turn, the oldest first
 _STATEMENTS = "array<struct<reads: array<string>, writes: array<string>>>"

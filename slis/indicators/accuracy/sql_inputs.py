@@ -7,10 +7,10 @@ from sqlalchemy import Connection
 
 from slis.evaluation.dataset_states import Row
 from slis.indicators.accuracy.schemas import SQL_TEXT
-from slis.stream import staging
-from slis.stream.batch_runs import stage_missing
-from slis.stream.derived import derive_facts
-from slis.stream.inferred import store_sources
+from slis.stream.derived.derive_facts import derive_facts
+from slis.stream.derived.inferred import store_sources
+from slis.stream.merge.batch_runs import stage_missing
+from slis.stream.staging import staging
 
 _COLUMNS = ("run_key", "downstream_key", "upstream_key", "origin", "namespace", "name")
 

@@ -7,7 +7,7 @@ from lineage.names.keys import NAME_BYTES, hash_parts, shorten
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.lenient import text_of
 from slis.stream.reading.openlineage import AssertionList, Dataset, InputFacets, OutputFacets
-from slis.stream.wide import is_wide
+from slis.stream.reading.problems import is_wide
 
 Direction = Literal["read", "write", "declared"]
 READ: Final = "read"

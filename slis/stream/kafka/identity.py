@@ -10,9 +10,9 @@ from sqlalchemy import Connection
 
 from lineage.catalog.meta_keys import LOG_TOPIC_ID
 from slis.meta import put_meta_once, read_meta
-from slis.stream.event_log import LogMismatchError
 from slis.stream.kafka.client import TopicState
 from slis.stream.kafka.plan import PartitionPosition
+from slis.stream.log.event_log import LogMismatchError
 
 _STEPS = (
     "New events would be skipped. Bring the topic back that belongs to this catalog, or name a new "

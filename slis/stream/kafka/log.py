@@ -11,12 +11,9 @@ from sqlalchemy import Engine
 
 from lineage.event_log.settings import KafkaLog
 from lineage.process.clock import Clock, from_micros, to_micros
-from slis.indicators.errors.error_rate import count_landed
+from slis.indicators.error_rate import count_landed
 from slis.settings import SharedPaths
 from slis.stream.batch import Batches
-from slis.stream.event_log import LogMismatchError
-from slis.stream.feeding_log import KAFKA, find_other_log, note_log
-from slis.stream.from_lake import LakeReplay
 from slis.stream.kafka.client import LogReadError, Offsets, TopicState
 from slis.stream.kafka.identity import find_other_topic, read_topic_id
 from slis.stream.kafka.plan import BatchPlan, PartitionPosition, Range, plan_batch
@@ -25,8 +22,10 @@ from slis.stream.kafka.restore import TopicReplay, is_restoring, lacks_records
 from slis.stream.kafka.silence import SILENT_AFTER, LastHeartbeats, find_unexcused, note_silence
 from slis.stream.kafka.store import note_ends, read_landed, read_positions
 from slis.stream.kafka.taken import RangeReader
-from slis.stream.merge import cursor
-from slis.stream.source import BatchLimits
+from slis.stream.log.event_log import KAFKA, LogMismatchError, find_other_log, note_log
+from slis.stream.log.from_lake import LakeReplay
+from slis.stream.log.spool_reader import BatchLimits
+from slis.stream.merge.merge import cursor
 
 log = structlog.get_logger(__name__)
 

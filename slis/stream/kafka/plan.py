@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec.structs import replace
 
-from slis.stream.source import BatchLimits
+from slis.stream.log.spool_reader import BatchLimits
 
 # For each collector its last window, and the records of the window that were read.
 Windows = dict[str, tuple[str, list[str]]]

@@ -15,13 +15,13 @@ from lineage.process.clock import Clock
 from slis.lake.names import FolderName
 from slis.lake.positions import FolderBatch, FolderPosition, write_folder_position
 from slis.stream.batch import Batches
-from slis.stream.event_log import range_of
 from slis.stream.kafka.client import TopicState, open_consumer, read_on_executor, read_ranges
 from slis.stream.kafka.identity import note_topic_id
 from slis.stream.kafka.plan import BatchPlan, PartitionPosition
 from slis.stream.kafka.store import move_position, note_landed, store_lost, store_reports
 from slis.stream.kafka.taken import RANGE, RangeReader, TakenRange, events_of
-from slis.stream.merge import MergeResult
+from slis.stream.log.event_log import range_of
+from slis.stream.merge.merge import MergeResult
 from slis.stream.on_executors import Other
 
 # A Spark job that starts Python workers costs more than the driver's reading of so many records.

@@ -13,7 +13,6 @@ from lineage.catalog.meta_keys import LOG_RESTORING
 from slis.lake.listing import LakeBatch
 from slis.lake.positions import FolderPosition, read_folder_position
 from slis.meta import put_meta, read_meta
-from slis.stream.from_lake import LakeReplay
 from slis.stream.kafka.client import TopicState
 from slis.stream.kafka.identity import note_topic_id
 from slis.stream.kafka.plan import PartitionPosition
@@ -23,6 +22,7 @@ from slis.stream.kafka.store import (
     read_positions,
     restore_positions,
 )
+from slis.stream.log.from_lake import LakeReplay
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, exists, func, select
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.process.clock import from_micros, to_micros
-from slis.stream.gaps import write_gaps
+from slis.stream.log.gaps import write_gaps
 
 log = structlog.get_logger(__name__)
 

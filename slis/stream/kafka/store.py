@@ -18,14 +18,13 @@ from lineage.catalog.meta_keys import LOG_LANDED
 from lineage.catalog.upsert import fold_rows, insert_for
 from lineage.event_log.records import FOREIGN, GAP, REJECTED, Record
 from lineage.process.clock import HOUR_MICROS, to_micros
-from slis.indicators.errors.error_rate import add_failures
-from slis.indicators.errors.rejected import HISTORY, LIVE
+from slis.indicators.error_rate import HISTORY, LIVE, add_failures
 from slis.lake.positions import FolderPosition
 from slis.meta import put_meta, read_meta
 from slis.stream.kafka.heartbeats import store_heartbeats
 from slis.stream.kafka.plan import PartitionPosition, Windows
 from slis.stream.kafka.taken import TakenRange
-from slis.stream.merge import RangeMismatchError
+from slis.stream.merge.merge import RangeMismatchError
 
 EXPIRED = "log_expired"
 Counts = list[tuple[int, str, str, int]]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from lineage.event_log.records import GAP, Record
 from slis.stream.kafka.plan import BatchPlan, Range, Windows
-from slis.stream.source import SPOOL_COLUMNS, record_batches
+from slis.stream.log.spool_reader import SPOOL_COLUMNS, record_batches
 
 RANGE = "range"  # of a row that says what was taken of a range
 REPORT = "report"  # of a row that is a record without an event

@@ -1,11 +1,13 @@
-"""Problems of an event that could not be read, or not whole."""
+"""Problems of an event: not read, not read whole, or too many inputs and outputs for edges.
+
+An edge leads from each input to each output: 3,000 of both, 15 kB of an event, would be 9,000,000.
+"""
 
 from typing import Final
 
 from lineage.process.clock import EVENT_TIMES
 from slis.stream.reading.event_times import parse_time
 from slis.stream.reading.openlineage import Event, Job, NominalTime, Run
-from slis.stream.wide import MOST_EDGES, is_wide
 
 CORE_UNREADABLE = "core_unreadable"
 PARTLY_UNREADABLE = "partly_unreadable"
@@ -17,6 +19,9 @@ _OTHER_TYPE: Final = (
     "a field has another type than the specification says; the rest of the event was taken"
 )
 Problem = tuple[str | None, str | None]
+
+# Of one run or job: a job that copies 100 tables into 100 others is just within it.
+MOST_EDGES: Final = 10_000
 
 
 def find_problem(event: Event, kind: str, event_time: int | None, *, is_whole: bool) -> Problem:
@@ -70,3 +75,8 @@ def _find_ignored(event: Event) -> str | None:
 
 def _shown(text: str | None) -> str:
     return "nothing" if text is None else text[:_SHOWN_CHARACTERS]
+
+
+def is_wide(inputs: int, outputs: int) -> bool:
+    """Return whether so many inputs and outputs make too many edges."""
+    return inputs * outputs > MOST_EDGES

@@ -10,7 +10,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.policy import NO_FOLDS
 from lineage.process.clock import from_micros
-from slis.stream.spellings import spell
+from slis.stream.names.spellings import spell
 
 LANDED = 900_000_000
 SLAB, NEXT = SlabRange(0, LANDED), SlabRange(LANDED, 2 * LANDED)

@@ -7,7 +7,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from service.exporter.evidence import evidence_families
-from slis.evidence.passes import note_pass
+from slis.evidence.merge import note_pass
 
 pytestmark = pytest.mark.postgres_nightly
 

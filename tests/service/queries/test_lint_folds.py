@@ -9,7 +9,7 @@ from service.cli.commands.lint import advice
 from service.errors import UnknownDatasetError
 from service.queries.dataset_lookup import resolve_dataset
 from slis.evaluation.policy_names import renew_names
-from slis.indicators.explosion import renew as explosion
+from slis.indicators import name_explosion as explosion
 from tests.service.lint_catalog import NOW, add, alias, explode, feed, run_lint
 
 

@@ -15,7 +15,7 @@ from slis.evaluation import dataset_policies
 from slis.evaluation.facts_as_of import facts_as_of
 from slis.evaluation.input import _NAMES_INPUT, EvaluationInput, EvaluationRange
 from slis.evaluation.sli_schemas import KNOWN
-from slis.evidence.passes import note_pass
+from slis.evidence.merge import note_pass
 from tests.service import shop
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.plans import plan_of

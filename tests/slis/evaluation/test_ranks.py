@@ -15,7 +15,7 @@ from service.queries.shapes import DatasetPage
 from service.queries.timestamps import Evaluated
 from slis.evaluation import dataset_policies
 from slis.evaluation.dataset_states import StateChanges, change_states
-from slis.stream.rekey import move_facts
+from slis.stream.names.rekey import move_facts
 
 pytestmark = pytest.mark.postgres_nightly
 

@@ -11,7 +11,7 @@ from lineage.policy import parse
 from lineage.states import STATES, TIERS
 from slis.evaluation import dataset_policies
 from slis.evaluation.dataset_states import StateChanges, change_states
-from slis.stream.rekey import move_facts
+from slis.stream.names.rekey import move_facts
 from tests.slis.ranked import marked, most_severe, ranked, ranks_due
 from tests.suite.examples import examples
 

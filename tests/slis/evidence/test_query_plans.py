@@ -6,7 +6,7 @@ from sqlalchemy import text
 from service.exporter import evidence
 from service.queries import diff, marquez_ids
 from slis.evidence import counted, match, missing
-from slis.stream import staging
+from slis.stream.staging import staging
 from tests.slis.plans import scanned_tables
 
 _GIVEN = {

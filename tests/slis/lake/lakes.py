@@ -15,7 +15,7 @@ from lineage.lake.storage import Lake, open_lake
 from slis.lake.batches import write_raw
 from slis.lake.names import BATCH
 from slis.lake.writer import LakeWriter
-from slis.stream.merge import advance_cursor
+from slis.stream.merge.merge import advance_cursor
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

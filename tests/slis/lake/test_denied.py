@@ -13,8 +13,8 @@ from slis.lake import compaction
 from slis.lake.listing import list_names
 from slis.lake.names import BATCH
 from slis.stream.batch import Batches
-from slis.stream.merge import SpoolRange
-from slis.stream.set_aside import set_aside
+from slis.stream.failures.set_aside import set_aside
+from slis.stream.merge.merge import SpoolRange
 from tests.slis.lake.lakes import NOON, event_row, lay, read_seqs, write, writer_of
 
 

@@ -14,8 +14,8 @@ from slis.lake import compaction, retention
 from slis.lake.identity import ID_FILE
 from slis.lake.names import BATCH
 from slis.stream.batch import Batches
-from slis.stream.merge import SpoolRange
-from slis.stream.source import SPOOL_COLUMNS
+from slis.stream.log.spool_reader import SPOOL_COLUMNS
+from slis.stream.merge.merge import SpoolRange
 from tests.slis.lake.lakes import (
     NOON,
     event_row,

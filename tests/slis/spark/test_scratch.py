@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from slis.spark.scratch import sweep
+from slis.spark.session import empty_scratch
 
 
 @pytest.fixture
@@ -22,11 +22,11 @@ def own_tempdir(monkeypatch):
 @pytest.mark.usefixtures("own_tempdir")
 def test_files_of_a_killed_pipeline_are_deleted_at_the_next_start(tmp_path, left):
     """Delete folders and files; create a missing folder."""
-    folder = sweep(tmp_path / "scratch")
+    folder = empty_scratch(tmp_path / "scratch")
     (folder / left).parent.mkdir(parents=True, exist_ok=True)
     (folder / left).write_bytes(b"x")
 
-    assert sweep(tmp_path / "scratch") == folder.absolute()
+    assert empty_scratch(tmp_path / "scratch") == folder.absolute()
 
     assert list(folder.iterdir()) == []
     with tempfile.TemporaryDirectory() as made:
@@ -36,7 +36,7 @@ def test_files_of_a_killed_pipeline_are_deleted_at_the_next_start(tmp_path, left
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from slis.spark.scratch import sweep
+from slis.spark.session import sweep
 from slis.spark.session import open_session
 spark = open_session(scratch=sweep(Path(sys.argv[1])), driver_memory="512m")
 spark.range(1_000).repartition(2).count()

@@ -23,9 +23,9 @@ from slis.settings import SharedPaths
 from slis.spool_events import SPOOL_TABLE
 from slis.stream.batch import Batches
 from slis.stream.landing import BatchLanding
-from slis.stream.merge import MergeResult, SpoolRange
+from slis.stream.log.spool_reader import SPOOL_COLUMNS, BatchLimits
+from slis.stream.merge.merge import MergeResult, SpoolRange
 from slis.stream.reading import ReadEvent, read_event
-from slis.stream.source import SPOOL_COLUMNS, BatchLimits
 
 Event = dict[str, Any]
 CANONICAL = """

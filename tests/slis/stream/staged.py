@@ -9,10 +9,10 @@ from sqlalchemy import Engine
 from lineage.names.keys import key
 from lineage.process.clock import to_micros
 from slis.indicators.accuracy.schemas import COLUMN_LINEAGE
-from slis.stream.claims import SYMLINK
 from slis.stream.facts.spans import SeenSpan
-from slis.stream.merge import SpoolRange, merge
-from slis.stream.spellings import Spellings, spelling_key
+from slis.stream.merge.merge import SpoolRange, merge
+from slis.stream.names.claims import SYMLINK
+from slis.stream.names.spellings import Spellings, spelling_key
 
 _HOUR = 3_600_000_000
 Merge = Callable[[list[dict[str, Any]]], None]

@@ -13,7 +13,7 @@ from lineage.catalog.tables import metadata
 from lineage.names.keys import KEY_BYTES, NAME_BYTES, shorten
 from lineage.policy import DEFAULT
 from slis.evaluation.evaluation import evaluate
-from slis.stream.shortened import shorten_column
+from slis.evidence.parse import shorten_column
 from tests.slis.stream.spools import rows, run_event
 
 _ENTRY_BYTES = 2_704  # of PostgreSQL's B-tree

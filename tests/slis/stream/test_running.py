@@ -13,9 +13,9 @@ from lineage.process.health import Health
 from slis.settings import SharedPaths
 from slis.stream import running
 from slis.stream.landing import BatchLanding, SparkGoneError, WaitError
-from slis.stream.merge import RangeMismatchError
+from slis.stream.log.spool_reader import BatchLimits
+from slis.stream.merge.merge import RangeMismatchError
 from slis.stream.running import PipelineStoppedError, StreamThread
-from slis.stream.source import BatchLimits
 from tests.service.waiting import until
 from tests.slis.stream.spools import rows, run_event, spool
 from tests.suite.disks import fill

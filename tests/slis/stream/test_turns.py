@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from lineage.policy import DEFAULT, parse
 from slis.evaluation.evaluation import evaluate
-from slis.stream import canonical
+from slis.stream.names import canonical
 from tests.service.waiting import until
 from tests.slis.stream.spools import CANONICAL, Event, Lander, rows, run_event, symlink
 

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from lab.gameday.driver.kept import SavedSlab, SlabFigures
+from lab.gameday.driver.saved_run import SavedSlab, SlabFigures
 from lab.replay.arrivals import ACTIVITY
 from lineage.catalog import tables
 from lineage.catalog.queries import NO_TIER, NOT_JUDGED

@@ -13,7 +13,7 @@ from lab.gameday.history import Slab, slabs
 from lab.gameday.injected import Injected
 from lab.gameday.model import HOUR
 from lab.gameday.slots import begins_at
-from slis.stream.gaps import read_gaps
+from slis.stream.log.gaps import read_gaps
 
 ESTATE = make(Shape(seed=1, datasets=60, days=3))
 OUTAGE = Injected(

@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from lab.gameday.driver.asked import ServiceClient
-from lab.gameday.driver.hearing import MessageListener
+from lab.gameday.driver.message_listener import MessageListener
 from lab.gameday.received import ReceivedMessage, Receivers
 from lab.gameday.truth import NamePattern
 from service.errors import RejectedInputError

@@ -2,15 +2,14 @@
 
 import pytest
 
-from lab.gameday.live.estate import PACE, TEAMS, day_of
-from lab.gameday.live.policy import fragment
+from lab.gameday.live.estate import PACE, TEAMS, day_of, policy_fragment
 from lab.gameday.policy import text_of
 from lineage.policy import parse
 from lineage.policy.resolution import owner_of_job, resolve
 from lineage.process.clock import SECOND_MICROS
 from tests.lab.gameday.live.days import BEGINS, ESTATE
 
-POLICY = parse(text_of(fragment()))
+POLICY = parse(text_of(policy_fragment()))
 
 
 @pytest.mark.parametrize("dataset", ESTATE.datasets, ids=lambda each: each.name)

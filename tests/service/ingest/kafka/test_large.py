@@ -10,7 +10,7 @@ from lineage.process.clock import system_clock
 from service.ingest.collector_client import CollectorClient, Target
 from service.ingest.event_uploader import EventUploader
 from service.ingest.kafka.feed import Feed
-from slis.indicators.errors.rejected import rejections_since
+from slis.indicators.error_rate import rejections_since
 from tests.collector.running import Collector
 from tests.service.ingest.kafka.test_feed import Topic
 from tests.service.ingest.ship.written import event

@@ -4,9 +4,8 @@ import pytest
 
 from slis.indicators.accuracy import checks as module
 from slis.indicators.accuracy.checks import checks
-from slis.indicators.accuracy.evaluate import accuracy_states, accuracy_tally
+from slis.indicators.accuracy.evaluate import accuracy_states, accuracy_tally, strata
 from slis.indicators.accuracy.schemas import CHECKS, LATEST, SOURCES
-from slis.indicators.accuracy.strata import strata
 from tests.slis.sli_frames import day, frame, instants
 
 

@@ -11,7 +11,7 @@ from lineage.policy.objectives import Requirements
 from lineage.process.clock import to_micros
 from slis.evaluation import dataset_policies
 from slis.evaluation.evaluation import evaluate
-from slis.indicators.completeness.catalog import required_nodes
+from slis.indicators.completeness.node_catalog import required_nodes
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day
 

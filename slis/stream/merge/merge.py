@@ -1,0 +1,238 @@
+"""Merge of a batch into the catalog: all of it in one transaction, exactly once."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+from sqlalchemy import Connection, Engine, select
+
+from lineage.catalog import tables
+from lineage.catalog.engine import exclusive_transaction
+from lineage.catalog.upsert import newest, upsert
+from lineage.process.clock import Clock, to_micros
+from slis.stream.derived.derive_facts import derive_facts
+from slis.stream.derived.inferred import store_sources
+from slis.stream.facets.sql_texts import merge_sql
+from slis.stream.merge.batch_runs import stage_io, stage_known
+from slis.stream.merge.checkpoints import merge_checkpoints
+from slis.stream.merge.facet_disagreements import collect_sources, record_disagreements
+from slis.stream.merge.merge_events import store_events
+from slis.stream.merge.merge_facts import (
+    merge_datasets,
+    merge_descriptions,
+    merge_run_io,
+    merge_runs,
+)
+from slis.stream.merge.new_roots import move_to_new_roots
+from slis.stream.names.canonical import resolve_components
+from slis.stream.names.claims_catalog import (
+    merge_attributes,
+    merge_claims,
+    merge_drops,
+    stage_written,
+    unsettled_claims,
+)
+from slis.stream.staging import staging
+
+READER = "pipeline"
+Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
+Store = Callable[[Connection], None]  # writes what goes with a batch, in its transaction
+
+
+class SpoolRange(msgspec.Struct, frozen=True):
+    """Events (after_seq, last_seq] of the spool, as batch `batch_id` of `query_id`."""
+
+    query_id: str
+    batch_id: int
+    after_seq: int
+    last_seq: int
+
+
+class MergeResult(msgspec.Struct, frozen=True):
+    """Result of a merge.
+
+    Attributes:
+        events: that the batch held.
+        duplicates: of them, known before.
+        is_repeat: the catalog had the batch, nothing was done.
+        merge_seconds: for which nothing else could write to the catalog.
+    """
+
+    events: int = 0
+    duplicates: int = 0
+    is_repeat: bool = False
+    merge_seconds: float = 0.0
+
+
+class _UndoneError(Exception):
+    """End of a transaction that is to leave nothing."""
+
+
+class RangeMismatchError(Exception):
+    """Batch that neither continues what the catalog holds nor repeats a part of it.
+
+    Going on would skip or double events.
+    """
+
+
+def cursor(connection: Connection) -> int:
+    """Return the last `seq` that the catalog holds; 0 where it holds none."""
+    table = tables.reader_cursor
+    found = connection.scalar(select(table.c.seq).where(table.c.reader == READER))
+    return found or 0
+
+
+def is_landed(connection: Connection, spool_range: SpoolRange) -> bool:
+    """Return whether the catalog holds the whole range already.
+
+    A range that follows the last one is not held.
+
+    Raises:
+        RangeMismatchError: the range does neither.
+    """
+    at = cursor(connection)
+    if spool_range.after_seq == at:
+        return False
+    batch = tables.batch
+    same = select(batch.c.batch_id).where(
+        batch.c.after_seq == spool_range.after_seq, batch.c.last_seq == spool_range.last_seq
+    )
+    if spool_range.last_seq <= at and connection.execute(same).first() is not None:
+        return True
+    message = (
+        f"batch {spool_range.batch_id} holds the events {spool_range.after_seq + 1} to "
+        f"{spool_range.last_seq} of the spool, "
+        f"but the catalog ends at {at} and has no such batch: another pipeline landed events, or "
+        "the catalog was restored meanwhile. Going on would skip or double events. Make sure that "
+        "one pipeline runs, and start it again: it works on from where the catalog ends."
+    )
+    raise RangeMismatchError(message)
+
+
+def store_nothing(_connection: Connection) -> None:
+    """Write nothing: the cursor is the whole position of the log."""
+
+
+def merge(
+    engine: Engine,
+    spool_range: SpoolRange,
+    rows: Rows,
+    clock: Clock,
+    store: Store = store_nothing,
+) -> MergeResult:
+    """Merge a batch's facts and record it.
+
+    Args:
+        engine: of the catalog.
+        spool_range: what the batch holds.
+        rows: by staging table: the columns and their values.
+        clock: gives `landed_at`.
+        store: writes what is committed with the batch, as the position of the log and the rows of
+            the lake, or fails.
+    """
+    with exclusive_transaction(engine) as connection:
+        began = time.monotonic()
+        if is_landed(connection, spool_range):
+            return MergeResult(is_repeat=True)
+        store(connection)
+        staging.create(connection)
+        staging.fill(connection, rows)
+        _merge_facts(connection, to_micros(clock()))
+        # The last statements, so that what they call the commit is close to it.
+        landed = _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
+        return replace(landed, merge_seconds=time.monotonic() - began)
+
+
+def rehearse(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> None:
+    """Do all that `merge` does, and undo it.
+
+    Raises:
+        Exception: what `merge` would have failed by.
+    """
+    with suppress(_UndoneError), exclusive_transaction(engine) as connection:
+        staging.create(connection)
+        staging.fill(connection, rows)
+        _merge_facts(connection, to_micros(clock()))
+        _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
+        raise _UndoneError
+
+
+def _merge_facts(connection: Connection, landed_at: int) -> None:
+    stage_written(connection, landed_at)
+    changed = unsettled_claims(connection)
+    merge_datasets(connection)
+    merge_claims(connection, landed_at)
+    resolve_components(connection, changed)
+    is_any_known = stage_known(connection)
+    if is_any_known:
+        move_to_new_roots(connection)
+    merge_runs(connection, landed_at, is_any_known=is_any_known)
+    merge_run_io(connection, landed_at, is_any_known=is_any_known)
+    is_any_checkpoint = merge_checkpoints(connection)
+    stage_io(connection, is_any_known=is_any_known, is_changed=is_any_checkpoint)
+    collect_sources(connection)
+    store_sources(connection, landed_at)
+    merge_drops(connection, landed_at)
+    merge_descriptions(connection)
+    merge_attributes(connection, landed_at)
+    derive_facts(connection, landed_at)
+    record_disagreements(connection, landed_at)
+    merge_sql(connection, landed_at)
+
+
+def _record(
+    connection: Connection, spool_range: SpoolRange, events: int, landed_at: int
+) -> MergeResult:
+    stored = store_events(connection, landed_at=landed_at, last_seq=spool_range.last_seq)
+    failed = (
+        "SELECT seq AS spool_seq, problem AS reason, detail, is_history = 1 AS is_history, "
+        ":landed_at AS landed_at FROM s_event WHERE problem IS NOT NULL"
+    )
+    upsert(
+        connection,
+        tables.pipeline_error,
+        failed,
+        {},
+        keeps="reason detail is_history landed_at",
+        given={"landed_at": landed_at},
+    )
+    landed = MergeResult(events=events, duplicates=events - stored.new - stored.unreadable)
+    record_batch(
+        connection,
+        spool_range,
+        events=landed.events,
+        duplicates=landed.duplicates,
+        history=stored.history,
+        landed_at=landed_at,
+    )
+    advance_cursor(connection, spool_range.last_seq)
+    return landed
+
+
+def record_batch(  # noqa: PLR0913 - the columns, by name
+    connection: Connection,
+    spool_range: SpoolRange,
+    *,
+    events: int,
+    landed_at: int,
+    duplicates: int = 0,
+    history: int = 0,
+) -> None:
+    """Write the row by which a repeat of the range is known."""
+    counts = {"events": events, "duplicates": duplicates, "history": history}
+    row = {**msgspec.structs.asdict(spool_range), **counts, "landed_at": landed_at}
+    connection.execute(tables.batch.insert(), row)
+
+
+def advance_cursor(connection: Connection, seq: int) -> None:
+    """Note that all events up to and with `seq` are in the catalog."""
+    upsert(
+        connection,
+        tables.reader_cursor,
+        "SELECT :reader AS reader, :seq AS seq WHERE 1 = 1",
+        {"seq": newest},
+        given={"reader": READER, "seq": seq},
+    )

@@ -1,0 +1,109 @@
+"""Staging tables: what a batch brings, seen by its own transaction alone.
+
+They are temporary tables of the connection, so that a killed batch leaves nothing behind and two
+pipelines cannot mix theirs. Each commit empties them.
+"""
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+from sqlalchemy import Connection, Dialect, Table
+from sqlalchemy.dialects.postgresql.base import PGDialect
+from sqlalchemy.dialects.sqlite.base import SQLiteDialect
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from slis.stream.staging.tables import metadata
+
+Row = tuple[Any, ...]
+_POSTGRES: type[Dialect] = PGDialect
+_SQLITE: type[Dialect] = SQLiteDialect
+# Of PostgreSQL, while a batch is merged. Its rows are looked up by their keys, in pages that are in
+# memory: with the usual costs of a page, whole tables are read once a batch is large. What is
+# grouped by run is 10 MB. A plan is run once: to compile it takes longer than it saves.
+_SETTINGS: Final = {
+    "random_page_cost": "0.1",
+    "seq_page_cost": "0.1",
+    "cpu_tuple_cost": "0.1",
+    "work_mem": "32MB",
+    "jit": "off",
+}
+
+_EMPTYING: Final = tuple(f"DELETE FROM {name}" for name in metadata.tables)  # noqa: S608 - our own
+
+
+def create(connection: Connection) -> None:
+    """Empty staging tables, for the transaction that is open.
+
+    They stay in the session, empty, for its next transaction: to make and to drop them takes
+    PostgreSQL longer than a small batch, and leaves a thousand dead rows in its own tables.
+    """
+    if connection.dialect.name == "sqlite":
+        for statement in _in_sqlite():
+            connection.exec_driver_sql(statement)
+    else:
+        connection.exec_driver_sql("; ".join(_EMPTYING if _exist(connection) else _in_postgres()))
+
+
+def _exist(connection: Connection) -> bool:
+    """Set what a merge needs; return whether the session has the tables of this release."""
+    settings = [f"set_config('{name}', '{value}', true)" for name, value in _SETTINGS.items()]
+    query = f"SELECT to_regclass('pg_temp.{_mark()}'), {', '.join(settings)}"
+    return connection.exec_driver_sql(query).one()[0] is not None
+
+
+@cache
+def _in_sqlite() -> tuple[str, ...]:
+    return (*_creating(_SQLITE()), *_EMPTYING)
+
+
+@cache
+def _in_postgres() -> tuple[str, ...]:
+    # Behind a pooler the session may have the tables of the release before.
+    dropping = (f"DROP TABLE IF EXISTS pg_temp.{name}" for name in metadata.tables)
+    return (*dropping, *_creating(_POSTGRES()), f"CREATE TEMPORARY TABLE {_mark()} ()")
+
+
+@cache
+def _mark() -> str:
+    """Return the name of a table that the session has beside the others, of these definitions."""
+    return f"lineward_staging_{zlib.crc32(' '.join(_creating(_POSTGRES())).encode()):08x}"
+
+
+def _creating(dialect: Dialect) -> Iterator[str]:
+    for table in metadata.sorted_tables:
+        yield str(CreateTable(table, if_not_exists=True).compile(dialect=dialect))
+        for index in table.indexes:
+            yield str(CreateIndex(index, if_not_exists=True).compile(dialect=dialect))
+
+
+def fill(connection: Connection, rows: Mapping[str, tuple[Sequence[str], Sequence[Row]]]) -> None:
+    """Put rows, each with its columns, into the tables of these names."""
+    for table, (columns, values) in rows.items():
+        if values:
+            _insert(connection, metadata.tables[table], columns, values)
+
+
+def _insert(
+    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Row]
+) -> None:
+    if connection.dialect.name == "postgresql":
+        _copy(connection, table, columns, rows)
+        return
+    marks = ", ".join("?" * len(columns))
+    statement = f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - our own names
+    connection.exec_driver_sql(statement, rows)
+
+
+def _copy(
+    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Row]
+) -> None:
+    driver = connection.connection.driver_connection
+    if driver is None:
+        message = "the connection to the catalog was closed while a batch was staged"
+        raise ConnectionError(message)
+    statement = f"COPY {table.name} ({', '.join(columns)}) FROM STDIN"
+    with driver.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in rows:
+            copy.write_row(row)
