@@ -50,9 +50,9 @@ _Kinds = Annotated[
 
 def policy(*, period: _Period = 12) -> None:
     """Print the policy and the settings that the live game day needs."""
-    from lab.gameday.live.estate import (
-        WritePace,  # noqa: PLC0415 - at its use, as below
-        policy_fragment,  # noqa: PLC0415 - at its use, as below
+    from lab.gameday.live.estate import (  # noqa: PLC0415 - at its use, as below
+        WritePace,
+        policy_fragment,
     )
     from lab.gameday.policy import text_of  # noqa: PLC0415
 

@@ -51,7 +51,7 @@ def _bytes(part: str | bytes | int) -> bytes:
 def shorten(text: str, most_bytes: int = KEY_BYTES) -> str:
     """Return the text as an index can hold it: a longer one is cut, and ends with its hash.
 
-    `slis.evidence.parse` does the same in Spark. The cut never parts a character.
+    `slis.evidence.parse.shorten_column` does so in Spark. The cut never parts a character.
     """
     encoded = text.encode()
     if len(encoded) <= most_bytes:

@@ -41,7 +41,7 @@ def describe(files: Sequence[File], lake: Lake, name: FolderName) -> list[Folder
 
 
 def as_received(events: pa.Table) -> pa.Table:
-    """Return events of the spool, as `source.read` gives them, under the day that they came."""
+    """Return events of the spool, as `spool_reader.read` gives them, under the day they came on."""
     return _as_in_lake(events, pa.nulls(events.num_rows, pa.timestamp("ns")))
 
 
@@ -49,7 +49,7 @@ def with_times(events: pa.Table, times: Sequence[int | None]) -> pa.Table:
     """Return events of the log under the day of their time.
 
     Args:
-        events: `source.SPOOL_COLUMNS`.
+        events: `spool_reader.SPOOL_COLUMNS`.
         times: of the same events, in the same order: microseconds since 1970; None: unknown.
     """
     return _as_in_lake(events, pa.array(times, pa.timestamp("us")).cast(pa.timestamp("ns")))

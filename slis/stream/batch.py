@@ -81,7 +81,7 @@ class Batches:
         """Land a batch that the driver holds.
 
         Args:
-            events: `source.SPOOL_COLUMNS`, at least one.
+            events: `spool_reader.SPOOL_COLUMNS`, at least one.
             spool_range: what the batch holds.
             store: writes the position of the log, in the transaction of the batch.
             beside: writes what belongs to the events to their folder.

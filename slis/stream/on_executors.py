@@ -22,7 +22,7 @@ from slis.stream.facts import Facts, extract_from_table, join_facts, times_of
 
 Other = tuple[str, bytes]  # kind and body of a row that is no event
 Note = Callable[[list[Other]], None]
-# Of parts of a batch: their records as `source.SPOOL_COLUMNS`, of events and of other kinds.
+# Of parts of a batch: their records as `spool_reader.SPOOL_COLUMNS`, of events and of other kinds.
 Read = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _FOUND_SCHEMA: Final = "found binary"
 _FASTEST: Final = 1

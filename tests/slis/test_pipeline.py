@@ -299,7 +299,7 @@ def test_a_pipeline_does_not_start_with_an_empty_policy(place, engine, at):
 def test_memory_of_a_failed_evaluation_is_freed(spark, place, engine, at, monkeypatch):
     """Free it for the next evaluation."""
     freed, failing = Mock(), Mock(side_effect=ValueError("judged"))
-    monkeypatch.setattr(turns.jvm_memory, "free", freed)
+    monkeypatch.setattr(turns.garbage_collection, "free", freed)
     monkeypatch.setattr(turns, "in_evaluation_pool", lambda _spark: None)
     monkeypatch.setattr(evaluation, "evaluate", failing)
     with write_transaction(engine) as connection:

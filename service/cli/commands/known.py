@@ -47,15 +47,15 @@ COMMANDS: Final = {
         "lineage core.orders.amount",
         "lineage core.orders --at 2026-11-20T12:00:00Z",
     ),
-    "impact": _known("impact", INSPECT, "impact core.orders"),
+    "impact": _known("dataset", INSPECT, "impact core.orders"),
     "runs": _known("runs", INSPECT, "runs core.orders --limit 5"),
-    "jobs": _known("jobs", INSPECT, "jobs --contains nightly"),
-    "why": _known("why", INSPECT, "why core.orders"),
+    "jobs": _known("runs", INSPECT, "jobs --contains nightly"),
+    "why": _known("dataset", INSPECT, "why core.orders"),
     "incidents": _known("incidents", INSPECT, "incidents", "incidents 3f2c9a7d10b45e86"),
     "lint": _known("lint", INSPECT, "lint --limit 20"),
     "applications": _known("applications", INSPECT, "applications --without-listener"),
     "diff": _known("diff", INSPECT, "diff --job shop.clean", _TWO_RUNS),
-    "history": _known("history", INSPECT, "history core.orders"),
+    "history": _known("dataset", INSPECT, "history core.orders"),
     "lake": _known(
         "lake",
         INSPECT,
@@ -63,19 +63,19 @@ COMMANDS: Final = {
         "lake dataset core.orders --from 2026-09-03 --to 2026-09-04 --direction write",
     ),
     "audit": _known("audit", INSPECT, "audit --who anna --limit 20"),
-    "unsourced": _known("unsourced", INSPECT, "unsourced --hours 168"),
-    "access-audit": _known("access_audit", INSPECT, "access-audit --decision deny --limit 20"),
-    "set-aside": _known("set_aside", INSPECT, "set-aside --limit 20"),
+    "unsourced": _known("datasets", INSPECT, "unsourced --hours 168"),
+    "access-audit": _known("audit", INSPECT, "access-audit --decision deny --limit 20"),
+    "set-aside": _known("event_errors", INSPECT, "set-aside --limit 20"),
     "rejected": _known("event_errors", INSPECT, "rejected --reason too_deep"),
     "pipeline-errors": _known("event_errors", INSPECT, "pipeline-errors --limit 20"),
     "suppressions": _known("suppression", INSPECT, "suppressions --ended"),
-    "ack": _known("incident", RESPOND, "ack 3f2c9a7d10b45e86 --note 'on it'"),
+    "ack": _known("incidents", RESPOND, "ack 3f2c9a7d10b45e86 --note 'on it'"),
     "escalate": _known(
-        "incident", RESPOND, "escalate 3f2c9a7d10b45e86 --note 'needs the platform'"
+        "incidents", RESPOND, "escalate 3f2c9a7d10b45e86 --note 'needs the platform'"
     ),
-    "resolve": _known("incident", RESPOND, "resolve 3f2c9a7d10b45e86 --note 'rolled back'"),
+    "resolve": _known("incidents", RESPOND, "resolve 3f2c9a7d10b45e86 --note 'rolled back'"),
     "false-alarm": _known(
-        "incident", RESPOND, "false-alarm 3f2c9a7d10b45e86 --note 'planned test'"
+        "incidents", RESPOND, "false-alarm 3f2c9a7d10b45e86 --note 'planned test'"
     ),
     "suppress": _known(
         "suppression",

@@ -80,7 +80,7 @@ def extract_facts(events: Iterable[ReadEvent]) -> Facts:
 
 
 def extract_from_table(events: pa.Table | pa.RecordBatch) -> Facts:
-    """Return the facts of events of the log, which are `source.SPOOL_COLUMNS`."""
+    """Return the facts of events of the log, which are `spool_reader.SPOOL_COLUMNS`."""
     batches = events.to_batches() if isinstance(events, pa.Table) else [events]
     return extract_facts(read_event(*row) for batch in batches for row in _rows(batch))
 

@@ -104,7 +104,7 @@ class TopicPortion:
         return sum(one.size for one in self._taken)
 
     def table(self) -> pa.Table:
-        """Return the events as `source.SPOOL_COLUMNS`."""
+        """Return the events as `spool_reader.SPOOL_COLUMNS`."""
         readers = self._read(self._plan)
         self._taken = [reader.summary() for reader in readers]
         self._reports = [report for reader in readers for report in reader.reports]

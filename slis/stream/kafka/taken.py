@@ -72,7 +72,7 @@ class RangeReader:
 
     Attributes:
         is_done: whether the range is read to its end, or its bound of bytes is reached.
-        rows: of `source.SPOOL_COLUMNS`, one an event.
+        rows: of `spool_reader.SPOOL_COLUMNS`, one an event.
         reports: the other records, without bodies.
     """
 
@@ -153,7 +153,7 @@ class RangeReader:
 
 
 def as_rows(reader: RangeReader) -> Iterator[pa.RecordBatch]:
-    """Yield what a reader took as rows of `source.SPOOL_COLUMNS`, what is no event as JSON."""
+    """Yield what a reader took as rows of `spool_reader.SPOOL_COLUMNS`, other records as JSON."""
     yield from record_batches(reader.rows)
     listed = [(REPORT, msgspec.json.encode(one)) for one in reader.reports]
     listed.append((RANGE, msgspec.json.encode(reader.summary())))
@@ -161,6 +161,6 @@ def as_rows(reader: RangeReader) -> Iterator[pa.RecordBatch]:
 
 
 def events_of(readers: list[RangeReader]) -> pa.Table:
-    """Return the events that these readers took, as `source.SPOOL_COLUMNS`."""
+    """Return the events that these readers took, as `spool_reader.SPOOL_COLUMNS`."""
     batches = [batch for reader in readers for batch in record_batches(reader.rows)]
     return pa.Table.from_batches(batches, SPOOL_COLUMNS)

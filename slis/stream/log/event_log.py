@@ -57,7 +57,7 @@ class Portion(Protocol):
         """Return where the batch ends in each partition; empty for a log without partitions."""
 
     def table(self) -> pa.Table:
-        """Return the events as `source.SPOOL_COLUMNS`."""
+        """Return the events as `spool_reader.SPOOL_COLUMNS`."""
 
     def land(self, batches: Batches, spark: SparkSession | None) -> MergeResult | None:
         """Land the events; None where there is none.

@@ -52,7 +52,7 @@ class SpoolPortion(msgspec.Struct, frozen=True):
         return {}
 
     def table(self) -> pa.Table:
-        """Return the events as `source.SPOOL_COLUMNS`."""
+        """Return the events as `spool_reader.SPOOL_COLUMNS`."""
         return self.events
 
     def land(self, batches: Batches, spark: SparkSession | None) -> MergeResult:  # noqa: ARG002 - as `Portion`

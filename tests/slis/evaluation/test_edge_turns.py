@@ -92,7 +92,7 @@ def test_memory_of_a_failed_turn_is_freed(turns, monkeypatch):
     """Free it for the next turn."""
     freed, failing = Mock(), Mock(side_effect=ValueError("edges"))
     monkeypatch.setattr(edge_evaluation, "evaluate_edges", failing)
-    monkeypatch.setattr(edge_turns.jvm_memory, "free", freed)
+    monkeypatch.setattr(edge_turns.garbage_collection, "free", freed)
 
     with pytest.raises(ValueError, match="edges"):
         turns("").take(NOON + MINUTE)

@@ -112,7 +112,6 @@ def small_pieces(monkeypatch):
     """Treat a file of a megabyte by these bounds like a gigabyte by the real ones."""
     monkeypatch.setattr(reading, "_PIECE_BYTES", 8_192)
     monkeypatch.setattr(reading, "_KEPT_BYTES", 200_000)
-    monkeypatch.setattr(reading, "_PIECE_BYTES", 8_192)
 
 
 def _read_in_all(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[float, list[bytes]]:
