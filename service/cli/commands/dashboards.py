@@ -36,8 +36,8 @@ def push(
 ) -> None:
     """Create or update the dashboards and their folder; running it again changes nothing."""
     from dashboards.grafana import infinity, outputs  # noqa: PLC0415 - the SDK only here
-    from service.cli.grafana import push as pushing  # noqa: PLC0415 - with it
-    from service.cli.grafana.api import Grafana  # noqa: PLC0415 - likewise
+    from service.cli import grafana_api as pushing  # noqa: PLC0415 - with it
+    from service.cli.grafana_api import Grafana  # noqa: PLC0415 - likewise
 
     base = checked("--url", url)
     found = rendered_dashboards(policy, lineward_url, "--lineward-url")

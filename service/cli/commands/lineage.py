@@ -1,5 +1,6 @@
 """`lineward lineage DATASET[.COLUMN]`: what is upstream and downstream of it."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -7,7 +8,6 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from service.cli.commands.options import AsJson, DataDir, Namespace, completed_datasets
-from service.cli.commands.past import past_drawing
 from service.cli.terminal import elsewhere, escape_markup, local, show, state, tree
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import CatalogSession, open_session
@@ -15,8 +15,9 @@ from service.queries.column_lineage import column_lineage
 from service.queries.column_shapes import ColumnLineage, ColumnNode
 from service.queries.columns import dataset_or_column_named, describe
 from service.queries.dataset_lookup import Dataset, resolve_dataset
+from service.queries.edge_runs import EdgeRun, Touched
 from service.queries.lineage import ORIGIN_WORDS, lineage
-from service.queries.lineage_at import PastLineage, past_lineage
+from service.queries.lineage_at import PastLineage, PastNode, past_lineage
 from service.queries.run_shapes import RunSummary
 from service.queries.shapes import Lineage, Node
 from service.queries.timestamps import duration, past_instant
@@ -129,3 +130,59 @@ def column_drawing(answer: ColumnLineage) -> RenderableType:
 def _column_label(node: ColumnNode) -> Text:
     how = escape_markup("".join(f"  {describe(one)}" for one in node.transformations), "dim")
     return Text.assemble(escape_markup(f"{node.dataset}.{node.column}"), how, elsewhere(node))
+
+
+def past_drawing(answer: PastLineage) -> RenderableType:
+    """Return both trees as they were, one below the other."""
+    head = Text.assemble(
+        escape_markup(answer.dataset, "bold"), escape_markup(f"  as of {local(answer.at)}")
+    )
+    return Group(
+        Text.assemble(head, "  ", escape_markup(answer.dataset_namespace, "dim")),
+        tree("upstream datasets", answer.upstream, _past_label),
+        tree("downstream datasets", answer.downstream, _past_label),
+    )
+
+
+def _past_label(node: PastNode) -> Text:
+    head = Text.assemble(escape_markup(node.dataset), elsewhere(node))
+    return Text("\n").join([head, _past_run(node)])
+
+
+def _past_run(node: PastNode) -> Text:
+    by = f"by {', '.join(node.job_names)}"
+    if node.run is None:
+        return escape_markup(f"  {by}; no run known from that time", "dim")
+    facts = "".join(f", {fact}" for fact in _facts(node.run))
+    head = escape_markup(f"  {by}, run {node.run.root_run_id} ", "dim")
+    text = Text.assemble(head, state(node.run.status), escape_markup(facts, "dim"))
+    if node.run.spark_conf:
+        conf = ", ".join(f"{key}={value}" for key, value in node.run.spark_conf.items())
+        text = Text("\n").join([text, escape_markup(f"    conf {conf}", "dim")])
+    return text
+
+
+def _facts(run: EdgeRun) -> Iterable[str]:
+    yield f"wrote {local(run.written_at)}"
+    if run.written_again_at:
+        yield f"written again without it {local(run.written_again_at)}"
+    for verb, touched in (("read", run.read), ("wrote", run.wrote)):
+        yield from _touched(verb, touched)
+    if run.code_version:
+        yield f"code {run.code_version}"
+    if run.job_version:
+        yield f"job version {run.job_version}"
+    if run.engine_version:
+        yield f"engine {run.engine_version}"
+    yield from (f"{key}={value}" for key, value in run.parameters.items())
+
+
+def _touched(verb: str, touched: Touched | None) -> Iterable[str]:
+    if touched and touched.version:
+        yield f"{verb} version {touched.version}"
+    if touched and touched.partition:
+        yield f"{verb} {touched.partition}"
+    if touched and touched.checksum:
+        yield f"{verb} checksum {touched.checksum}"
+    if touched and touched.rows is not None:
+        yield f"{verb} {touched.rows:,} rows"

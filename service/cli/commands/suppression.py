@@ -9,7 +9,7 @@ import typer
 from rich.console import RenderableType
 
 from lineage.process.clock import from_micros, to_micros
-from service.cli.commands.incident import do
+from service.cli.commands.incidents import do
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import console, escape_markup, filled, grid, local, print_json, show, warn
 from service.errors import InvalidQuestionError

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from lineage.catalog.reader import open_reader
-from service.cli.commands import diff, incidents, past
+from service.cli.commands import diff, incidents, lineage
 from service.cli.terminal import escape_markup, grid
 from service.queries.edge_runs import EdgeRun
 from service.queries.incidents import incidents as find_incidents
@@ -92,7 +92,7 @@ def test_the_settings_of_a_past_run_are_on_their_own_line():
     fields = {"depth": 5, "partial": False, "partial_reason": None}
     answer = PastLineage("s3://shop", "mart", "2026-11-21T00:00:00Z", [node], [], **fields)
 
-    lines = _drawn(past.past_drawing(answer), 200)
+    lines = _drawn(lineage.past_drawing(answer), 200)
 
     assert any(line.endswith("conf spark.app.name=core") for line in lines)
     assert "\\n" not in "".join(lines)
