@@ -9,6 +9,7 @@ from collector import batch, limits, metrics
 from collector.admission import Admission, SenderHeaders, shown
 from collector.deadlines import Deadlines
 from collector.errors import (
+    CheckFailedError,
     EndingError,
     InvalidEventError,
     NotFoundError,
@@ -133,6 +134,8 @@ class App:
         body = await self._read(scope, protocol, sender, held, self._limits.max_inflated_bytes)
         try:
             bodies = await batch.split(body, self._parser)
+        except CheckFailedError:
+            raise
         except RejectedRequestError as error:
             head, size = body[: self._limits.max_rejected_bytes], len(body)
             del body  # what waits for the commit is the head alone

@@ -1,12 +1,18 @@
 """Batches of events: split, and validated one by one within bounds of work and memory."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 
 import msgspec
 
 from collector import events, json_text, metrics
-from collector.errors import ClientGoneError, RejectedRequestError, TooManyError
+from collector.errors import (
+    CheckFailedError,
+    ClientGoneError,
+    RejectedRequestError,
+    TooManyError,
+)
 from collector.parser import EventParser
 from collector.rsgi import Http
 from collector.writes import Rejected
@@ -53,6 +59,7 @@ async def split(body: bytes, parser: EventParser) -> Parts:
     Raises:
         RejectedRequestError: not a JSON array.
         TooManyError: more values or events than a batch may have.
+        CheckFailedError: it could not be looked at.
     """
     # Before the decoder, which would make an object of each element: 5,000,000 fit in a batch.
     json_text.check_values(body, parser.limits.max_values)
@@ -81,6 +88,7 @@ async def judge(bodies: Parts, parser: EventParser, origin: str, protocol: Http)
 
     Raises:
         ClientGoneError: nobody waits for the answer any more; nothing is to be stored.
+        CheckFailedError: an event could not be checked; nothing is to be stored.
     """
     judged = BatchResult()
     gone = asyncio.ensure_future(protocol.client_disconnect())
@@ -99,6 +107,7 @@ async def _judge_each(
     gone: asyncio.Future[None],
 ) -> None:
     max_rejected, bytes_of_turn = parser.limits.max_batch_rejected, 0
+    began = time.monotonic()
     for index, raw in enumerate(bodies):
         if len(judged.failures) >= max_rejected:
             judged.failures += _not_judged(range(index, len(bodies)), max_rejected)
@@ -109,9 +118,11 @@ async def _judge_each(
         bytes_of_turn += len(body) + 100
         if bytes_of_turn > _BYTES_A_TURN:
             bytes_of_turn = 0
-            await asyncio.sleep(0)  # a large batch must not make the others wait
+            # As long as the turn took, the writer and other senders have Python's lock.
+            await asyncio.sleep(time.monotonic() - began)
             if gone.done():
                 raise ClientGoneError("the sender of the batch closed the connection")
+            began = time.monotonic()
 
 
 async def _judge_one(
@@ -119,6 +130,8 @@ async def _judge_one(
 ) -> None:
     try:
         judged.taken.append(await parser.parse(body))
+    except CheckFailedError:
+        raise  # nothing is known about the event: the whole batch is sent again
     except RejectedRequestError as error:
         metrics.REJECTED.labels(error.reason).inc()
         judged.failures.append(BatchRejection(index, error.detail))

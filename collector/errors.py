@@ -121,6 +121,12 @@ class BusyError(UnavailableError):
     reason = "busy"
 
 
+class CheckFailedError(UnavailableError):
+    """Event that could not be checked; nothing is known about it."""
+
+    reason = "check_failed"
+
+
 class ClientGoneError(RejectedRequestError):
     """Client that closed the connection; work on its request ends."""
 

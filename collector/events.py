@@ -92,7 +92,6 @@ def parse(body: bytes, limits: Limits) -> ValidEvent:
         TooManyError: more JSON values than an event may have.
     """
     json_text.check_values(body, limits.max_values)
-    json_text.check_depth(body, limits.max_depth)
     kind, may_repeat = _judge(body, limits)
     # The decoded value is gone by now: it may be many times as large as the body.
     return ValidEvent(kind, body, json_text.count_repeated_keys(body) if may_repeat else 0)
@@ -100,7 +99,7 @@ def parse(body: bytes, limits: Limits) -> ValidEvent:
 
 def _judge(body: bytes, limits: Limits) -> tuple[str, bool]:
     """Return the kind of event, and whether keys of it may be repeated."""
-    value = json_text.decode_json(body)
+    value = json_text.decode_json(body, limits.max_depth)
     kind, struct = _kind(value)
     try:
         event = msgspec.convert(_with_normal_time(value), struct)

@@ -1,5 +1,6 @@
 """Bounds the bytes of the bodies that the collector holds at a time, and by that its memory."""
 
+import asyncio
 from types import TracebackType
 from typing import Self
 
@@ -12,6 +13,8 @@ class InFlight:
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self.bytes = 0
+        # A gzip of a few kilobytes becomes megabytes: one at a time does, the others wait small.
+        self.inflating = asyncio.Lock()
 
     def reserve(self) -> "Reservation":
         """Return what one request holds: nothing yet."""
@@ -42,6 +45,10 @@ class Reservation:
             raise BusyError(detail)
         self._own += count
         self._all.bytes += count
+
+    def inflating(self) -> asyncio.Lock:
+        """Return the lock under which one body at a time grows by much."""
+        return self._all.inflating
 
     def give_back(self) -> None:
         """Hold nothing any more."""

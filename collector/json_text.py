@@ -5,6 +5,9 @@ An error names the JSON path of the byte at which reading ended.
 
 import json
 import re
+from collections.abc import Iterable
+from gc import is_tracked
+from typing import Any
 
 import msgspec
 
@@ -22,25 +25,6 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"?|[{}\[\],:]')
 
 
-def check_depth(body: bytes, max_depth: int) -> None:
-    """Reject nesting before a recursive parser sees it; linear in the body for any input.
-
-    Fewer opening brackets than the bound cannot nest deeper: that settles nearly every event.
-
-    Raises:
-        InvalidEventError: nested deeper than `max_depth`.
-    """
-    if body.count(b"{") + body.count(b"[") <= max_depth:
-        return
-    brackets = STRING.sub(b"", body).translate(None, _NOT_BRACKETS)
-    depth = 0
-    for bracket in brackets:
-        depth += 1 if bracket in b"{[" else -1
-        if depth > max_depth:
-            detail = f"$: nested deeper than {max_depth}"
-            raise InvalidEventError(detail, path="$", reason="too_deep")
-
-
 def check_values(body: bytes, max_values: int) -> None:
     """Reject more JSON values than may be decoded: each becomes an object of up to 240 bytes.
 
@@ -55,25 +39,77 @@ def check_values(body: bytes, max_values: int) -> None:
         raise TooManyError(detail, path="$")
 
 
-def decode_json(body: bytes) -> object:
+def decode_json(body: bytes, max_depth: int) -> object:
     """Return the value of a JSON text as its reader will see it.
 
     Raises:
-        InvalidEventError: no JSON (RFC 8259) in UTF-8, or a number that no float or integer holds.
+        InvalidEventError: no JSON (RFC 8259) in UTF-8, a number that no float or integer holds, or
+            nested deeper than `max_depth`.
     """
     try:
-        return _decoder.decode(body)
-    except UnicodeDecodeError as error:
+        value = _decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        _check_brackets(body, max_depth)
+        raise _unreadable(body, error) from error
+    check_depth(value, max_depth)
+    return value
+
+
+def check_depth(value: object, max_depth: int) -> None:
+    """Reject a decoded value that is nested too deep.
+
+    Raises:
+        InvalidEventError: nested deeper than `max_depth`.
+    """
+    # An object that the garbage collector does not track has no container in it: the walk passes
+    # by a column or a field of an event at the price of one call.
+    level: list[Any] = [value] if is_tracked(value) else []
+    for _ in range(max_depth - 1):
+        level = [child for each in level for child in _children(each) if is_tracked(child)]
+        if not level:
+            return
+    if any(isinstance(child, dict | list) for each in level for child in _children(each)):
+        raise _too_deep(max_depth)
+
+
+def _children(container: Any) -> Iterable[Any]:  # noqa: ANN401 - any value of JSON
+    return container.values() if type(container) is dict else container
+
+
+def _check_brackets(body: bytes, max_depth: int) -> None:
+    """Reject nesting in a text that the decoder could not read; linear in the body for any input.
+
+    The decoder stops at Python's limit of recursion; an incomplete text may be too deep as well.
+
+    Raises:
+        InvalidEventError: nested deeper than `max_depth`.
+    """
+    if body.count(b"{") + body.count(b"[") <= max_depth:
+        return
+    brackets = STRING.sub(b"", body).translate(None, _NOT_BRACKETS)
+    depth = 0
+    for bracket in brackets:
+        depth += 1 if bracket in b"{[" else -1
+        if depth > max_depth:
+            raise _too_deep(max_depth)
+
+
+def _too_deep(max_depth: int) -> InvalidEventError:
+    return InvalidEventError(f"$: nested deeper than {max_depth}", path="$", reason="too_deep")
+
+
+def _unreadable(body: bytes, error: Exception) -> InvalidEventError:
+    """Return the rejection of a text that the decoder could not read; name the path."""
+    if isinstance(error, UnicodeDecodeError):
         path = path_at(body, _first_bad_byte(body))
         detail = f"{path}: not UTF-8: send the event as UTF-8 JSON"
-        raise InvalidEventError(detail, path=path, reason="not_utf8") from error
-    except msgspec.ValidationError as error:
+        return InvalidEventError(detail, path=path, reason="not_utf8")
+    if isinstance(error, msgspec.ValidationError):
         path = path_at(body, _first_bad_number(body))
-        raise InvalidEventError(f"{path}: {str(error).split(' - at ')[0]}", path=path) from error
-    except (msgspec.DecodeError, RecursionError) as error:
-        found = _OFFSET.search(str(error))
-        path = path_at(body, int(found[1]) if found else len(body))
-        raise InvalidEventError(f"{path}: {error}", path=path, reason="not_json") from error
+        return InvalidEventError(f"{path}: {str(error).split(' - at ')[0]}", path=path)
+    found = _OFFSET.search(str(error))
+    path = path_at(body, int(found[1]) if found else len(body))
+    return InvalidEventError(f"{path}: {error}", path=path, reason="not_json")
 
 
 def _first_bad_byte(body: bytes) -> int:

@@ -1,5 +1,6 @@
 """Reads a request's body within its bounds: bytes as sent, bytes inflated, seconds."""
 
+import asyncio
 import contextlib
 import time
 import zlib
@@ -26,6 +27,7 @@ _SMALL_BYTES = 16_384
 _MAX_DROPPED_BYTES = 67_108_864
 _MAX_DEADLINES = 6  # so long while it arrives slowly; one deadline while nothing arrives
 _GZIP = 31  # zlib's window bits for a gzip header
+_INFLATED_AT_ONCE_BYTES = 262_144  # in less than a millisecond
 
 
 class BodyLimits(msgspec.Struct, frozen=True):
@@ -61,9 +63,7 @@ async def read(
         body = await _read_large(scope, protocol, bounds, held, deadlines)
     if encoding(scope) == "identity":
         return body
-    inflated = _inflate(body, bounds)
-    held.add(len(inflated))
-    return inflated
+    return await _inflate(body, bounds, held)
 
 
 async def drop(
@@ -154,20 +154,63 @@ class _Incoming:
             del self.kept[self._bounds.max_head_bytes :]
 
 
-def _inflate(body: bytes, bounds: BodyLimits) -> bytes:
-    inflater = zlib.decompressobj(_GZIP)
-    try:
-        inflated = inflater.decompress(body, bounds.max_inflated_bytes + 1)
-    except zlib.error as error:
-        raise MalformedRequestError(f"not gzip: {error}", reason="not_gzip") from error
-    if len(inflated) > bounds.max_inflated_bytes:
-        error_ = _too_large(bounds.max_inflated_bytes, "inflated ")
-        error_.head, error_.body_bytes = inflated[: bounds.max_head_bytes], len(inflated)
-        raise error_
-    if not inflater.eof or inflater.unused_data:
-        detail = "the gzip body is incomplete, or has trailing data"
-        raise MalformedRequestError(detail, reason="not_gzip")
-    return inflated
+async def _inflate(body: bytes, bounds: BodyLimits, held: Reservation) -> bytes:
+    inflating = _Inflating(body, bounds)
+    held.add(inflating.step())
+    if inflating.has_more:
+        async with held.inflating():
+            while inflating.has_more:
+                held.add(await asyncio.to_thread(inflating.step))
+    return inflating.result()
+
+
+class _Inflating:
+    """Gzip that is inflated piece by piece, so that what it becomes is bounded on the way."""
+
+    def __init__(self, body: bytes, bounds: BodyLimits) -> None:
+        self._inflater = zlib.decompressobj(_GZIP)
+        self._left = body
+        self._bounds = bounds
+        self._inflated = bytearray()
+        self.has_more = True
+
+    def step(self) -> int:
+        """Inflate a piece, and return its bytes.
+
+        Raises:
+            TooLargeError: the body becomes larger than allowed.
+            MalformedRequestError: no gzip.
+        """
+        most = self._bounds.max_inflated_bytes
+        try:
+            piece = self._inflater.decompress(
+                self._left, min(_INFLATED_AT_ONCE_BYTES, most + 1 - len(self._inflated))
+            )
+        except zlib.error as error:
+            raise MalformedRequestError(f"not gzip: {error}", reason="not_gzip") from error
+        self._left = self._inflater.unconsumed_tail
+        self._inflated += piece
+        if len(self._inflated) > most:
+            raise self._too_large()
+        self.has_more = bool(piece) and not self._inflater.eof
+        return len(piece)
+
+    def _too_large(self) -> TooLargeError:
+        error = _too_large(self._bounds.max_inflated_bytes, "inflated ")
+        error.head = bytes(self._inflated[: self._bounds.max_head_bytes])
+        error.body_bytes = len(self._inflated)
+        return error
+
+    def result(self) -> bytes:
+        """Return the whole body.
+
+        Raises:
+            MalformedRequestError: it is incomplete, or something follows.
+        """
+        if not self._inflater.eof or self._inflater.unused_data:
+            detail = "the gzip body is incomplete, or has trailing data"
+            raise MalformedRequestError(detail, reason="not_gzip")
+        return bytes(self._inflated)
 
 
 def _declared(scope: Scope) -> int | None:

@@ -60,10 +60,10 @@ def _ticks_by_process(*roots: int) -> dict[int, int]:
     return ticks
 
 
-def memory_bytes() -> int:
-    """Memory of the tree; pages that its members share are counted once."""
+def memory_bytes(*roots: int) -> int:
+    """Memory of the tree of these processes; none: of this one. Shared pages are counted once."""
     total = 0
-    for pid in tree():
+    for pid in tree(*roots):
         try:
             text = (_PROC / str(pid) / "smaps_rollup").read_text()
         except OSError:

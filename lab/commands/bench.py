@@ -23,7 +23,7 @@ def bench() -> None:
 @app.command()
 def ingest(*, as_json: AsJson = False) -> None:
     """Measure durable acknowledgements per second, and their latency."""
-    _show(_measured("lab.bench.ingest"), as_json=as_json)
+    _show(_measured("lab.bench.ingest.ingest"), as_json=as_json)
 
 
 @app.command()

@@ -82,7 +82,7 @@ class Collector:
     def worker(self) -> int:
         """Process id of the worker that serves now; 0 between two."""
         parent = self.process.pid
-        found = [pid for pid in descendants(parent) if _is_worker(pid)]
+        found = [pid for pid in descendants(parent) if runs(pid, b"worker")]
         return found[0] if found else 0
 
     def post(self, body: bytes, path: str = "/api/v1/lineage", **headers: str) -> httpx.Response:
@@ -105,10 +105,14 @@ class Collector:
         """Return the secret that the collector made for its readers."""
         return self.secret_file.read_text(encoding="ascii")
 
+    def checker(self) -> int:
+        """Process id of the process that checks large bodies; 0 where there is none."""
+        found = [pid for pid in descendants(self.process.pid) if runs(pid, b"collector.checker")]
+        return found[0] if found else 0
+
     def peak_bytes(self) -> int:
-        """Return the most memory that the worker has ever used."""
-        status = Path(f"/proc/{self.worker()}/status").read_text(encoding="ascii")
-        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+        """Return the most memory that the worker and the checker of large bodies have ever used."""
+        return sum(_peak_bytes(pid) for pid in (self.worker(), self.checker()) if pid)
 
     def raw(self, request: bytes, *, seconds: float = 30) -> bytes:
         """Send bytes as they are; all that comes back until it closes."""
@@ -161,16 +165,33 @@ def _environment(folder: Path, port: int, settings: dict[str, object]) -> dict[s
 
 def descendants(pid: int) -> list[int]:
     """Return the processes below `pid`, of any depth: strace stands before some collectors."""
-    try:
-        text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-    children = [int(word) for word in text.split()]
+    children = [child for task in _tasks(pid) for child in _children(task)]
     return children + [below for child in children for below in descendants(child)]
 
 
-def _is_worker(pid: int) -> bool:
+def _tasks(pid: int) -> list[Path]:
     try:
-        return b"worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return list(Path(f"/proc/{pid}/task").iterdir())
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def _children(task: Path) -> list[int]:
+    """Return the processes that a thread started."""
+    try:
+        return [int(word) for word in (task / "children").read_text(encoding="ascii").split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def runs(pid: int, module: bytes) -> bool:
+    """Return whether a process runs this module."""
+    try:
+        return module in Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def _peak_bytes(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024

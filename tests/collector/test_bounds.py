@@ -3,12 +3,14 @@
 import asyncio
 import gzip
 import http.client
+import itertools
 import json
 import os
 import socket
 import threading
 import time
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -221,6 +223,24 @@ def test_a_batch_of_a_connected_client_is_judged_to_its_end():
     assert len(asyncio.run(scenario()).taken) == 5_000
 
 
+def test_a_large_batch_leaves_as_much_time_as_it_takes(monkeypatch):
+    """Pause after each turn for its duration: the writer needs Python's lock to store others."""
+    pauses = []
+
+    async def pause(seconds):
+        pauses.append(seconds)
+
+    clock = SimpleNamespace(monotonic=itertools.count(0, 3).__next__)
+    loop = SimpleNamespace(sleep=pause, ensure_future=asyncio.ensure_future)
+    monkeypatch.setattr(batch, "time", clock)
+    monkeypatch.setattr(batch, "asyncio", loop)
+
+    asyncio.run(_judge(EventParser(Limits()), body([run_event()] * 2_000), _Sender()))
+
+    assert len(pauses) > 3
+    assert set(pauses) == {3}
+
+
 @pytest.mark.parametrize(
     ("held", "more", "fits"), [(0, 999, True), (60, 40, True), (60, 41, False)]
 )
@@ -261,6 +281,23 @@ def test_large_bodies_in_flight_are_bounded_and_small_ones_are_served(start):
         connection.close()
     _until_held(collector, 0)
     assert collector.post(body([json.loads(new_body())] * 1_000), BATCH).status_code == 204
+
+
+def test_inflated_bytes_count_as_in_flight(start):
+    """Reject a few kilobytes that would become a megabyte, while there is no room for that."""
+    collector = start(max_in_flight_bytes=2_000_000).ready()
+    slow = [_half(collector.port, 700_000, 600_000) for _ in range(2)]
+    _until_held(collector, 1_200_000)
+    packed = gzip.compress(with_facet('"' + "x" * 900_000 + '"'))
+
+    rejection = collector.post(packed, content_encoding="gzip")
+
+    assert (len(packed) < 10_000, rejection.status_code) == (True, 503)
+    assert rejection.json()["error"] == "BusyError"
+    for connection in slow:
+        connection.close()
+    _until_held(collector, 0)
+    assert collector.post(packed, content_encoding="gzip").status_code == 201
 
 
 def _until_held(collector, at_least):

@@ -2,10 +2,12 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collector import json_text
 from collector.errors import InvalidEventError
 from collector.events import ValidEvent, parse
 from collector.settings import Limits
@@ -171,6 +173,7 @@ def test_the_message_shows_the_value_and_never_all_of_it():
         (with_facet('["7", {"y": ' + "9" * 4_301 + "}]"), "invalid_event", "$.run.facets.x[1].y"),
         (with_facet("01"), "not_json", "$.run.facets.x"),
         (with_facet("'a'"), "not_json", "$.run.facets.x"),
+        (with_facet('"' + "[" * 100 + '" x'), "not_json", "$.run.facets.x"),
     ],
 )
 def test_text_that_a_reader_cannot_read_is_rejected(raw, reason, path):
@@ -191,7 +194,7 @@ def test_unusual_but_valid_facets_are_accepted(value):
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 @pytest.mark.parametrize("depth", [65, 900, 5_000, 100_000])
 @pytest.mark.parametrize("closed", [True, False])
-def test_nesting_is_bounded_before_a_recursive_parser_sees_it(opening, depth, closed):
+def test_nesting_is_rejected_however_deep_it_is(opening, depth, closed):
     """Bound the depth at every position, also of an incomplete text."""
     closing = "]" if opening == "[" else "}"
     raw = with_facet(opening * depth + "1" + closing * depth * closed)
@@ -204,6 +207,42 @@ def test_nesting_up_to_the_bound_and_brackets_in_text_are_accepted():
     raw = with_facet("[" * 61 + '"' + "[{" * 500 + '\\"[\\\\"' + "]" * 61)
 
     assert parse(raw, LIMITS).kind == "run"
+
+
+@pytest.mark.parametrize("innermost", ["{}", "[]", '{"a": 1}', '["a"]', '{"a": null, "b": "["}'])
+@pytest.mark.parametrize("opening", ["[", '{"a":', '{"b": "]", "a":'])
+def test_the_first_level_past_the_bound_is_rejected(opening, innermost):
+    """Count the innermost container, whether or not it is empty."""
+    closing = "]" if opening == "[" else "}"
+    fits, does_not = (with_facet(opening * n + innermost + closing * n) for n in (60, 61))
+
+    assert parse(fits, LIMITS).kind == "run"
+    assert _rejection(does_not).detail == "$: nested deeper than 64"
+
+
+def _depth(value: object) -> int:
+    if not isinstance(value, dict | list):
+        return 0
+    return 1 + max(map(_depth, value.values() if isinstance(value, dict) else value), default=0)
+
+
+_nested = st.recursive(
+    st.none() | st.integers() | st.text('[]{}"\\', max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text('[{"'), inner, max_size=3),
+    max_leaves=20,
+)
+
+
+@given(value=_nested, bound=st.integers(1, 8))
+def test_the_bound_is_exact_for_any_value(value, bound):
+    """Agree with a recursive count, whatever brackets there are in texts and keys."""
+    raw = msgspec.json.encode(value)
+
+    if _depth(value) <= bound:
+        assert json_text.decode_json(raw, bound) == value
+    else:
+        with pytest.raises(InvalidEventError, match="nested deeper than"):
+            json_text.decode_json(raw, bound)
 
 
 def test_the_depth_check_is_linear_for_a_string_without_an_end():

@@ -1,90 +1,24 @@
 """Senders of the benchmark: one process, a loop over raw sockets, so that they cost little.
 
-Run as `python -m collector.bench_load`, with a `Load` as JSON on standard input; answers with a
+Run as `python -m lab.bench.ingest.senders`, with a `Load` as JSON on standard input; answers with a
 `Result` as JSON on standard output.
 """
 
-import json
 import select
 import socket
 import sys
 import time
-import uuid
 from array import array
 from collections import deque
-from typing import Any
 
 import msgspec
 
-_PRODUCER = "https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark"
-_SPEC = "https://openlineage.io/spec"
-_COLUMNS = ("order_id", "customer_id", "placed_at", "amount", "currency", "channel")
-_PLACE = "00000000-0000-7000-8000-000000000000"
+from lab.bench.ingest import bodies
 
 _HOST = "127.0.0.1"
 _TAKEN = b"HTTP/1.1 201 "
 _END = b"\r\n\r\n"
 _GIVE_UP_SECONDS = 30.0
-
-
-def _facet(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
-    schema = f"{_SPEC}/facets/1-0-1/{kind}.json#/$defs/{kind}"
-    return {"_producer": _PRODUCER, "_schemaURL": schema, **fields}
-
-
-def _dataset(name: str, facets: dict[str, Any]) -> dict[str, Any]:
-    fields = [{"name": column, "type": "string"} for column in _COLUMNS]
-    schema = _facet("SchemaDatasetFacet", {"fields": fields})
-    source = _facet("DatasourceDatasetFacet", {"name": "file", "uri": "file"})
-    return {
-        "namespace": "file",
-        "name": name,
-        "facets": {"schema": schema, "dataSource": source, **facets},
-    }
-
-
-def _columns(upstream: str) -> dict[str, Any]:
-    origin = {"namespace": "file", "name": upstream}
-    fields = {column: {"inputFields": [origin | {"field": column}]} for column in _COLUMNS}
-    return {"columnLineage": _facet("ColumnLineageDatasetFacet", {"fields": fields})}
-
-
-def _event() -> dict[str, Any]:
-    upstream = "/srv/lake/raw/orders"
-    root = {"run": {"runId": str(uuid.UUID(int=7))}, "job": {"namespace": "shop", "name": "daily"}}
-    engine = {"version": "4.3.0", "name": "spark", "openlineageAdapterVersion": "1.53.0"}
-    job_type = {"processingType": "BATCH", "integration": "SPARK", "jobType": "SQL_JOB"}
-    return {
-        "eventTime": "2026-11-21T09:00:00.123Z",
-        "producer": _PRODUCER,
-        "schemaURL": f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent",
-        "eventType": "COMPLETE",
-        "run": {
-            "runId": _PLACE,
-            "facets": {
-                "parent": _facet("ParentRunFacet", root),
-                "processing_engine": _facet("ProcessingEngineRunFacet", engine),
-            },
-        },
-        "job": {
-            "namespace": "shop",
-            "name": "daily.execute_insert_into_hadoop_fs_relation_command.core_orders",
-            "facets": {"jobType": _facet("JobTypeJobFacet", job_type)},
-        },
-        "inputs": [_dataset(upstream, {})],
-        "outputs": [_dataset("/srv/lake/core/orders", _columns(upstream))],
-    }
-
-
-def halves() -> tuple[bytes, bytes]:
-    """Return the body before and after the last 12 digits of its runId.
-
-    The digits before them are this process's own.
-    """
-    own = str(uuid.uuid4())[:-12]
-    text = json.dumps(_event(), separators=(",", ":")).replace(_PLACE, own + "@")
-    before, after = text.encode().split(b"@", 1)
-    return before, after
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,6 +27,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         rate: events per second, sent when they are due whether or not others were answered;
             None: each connection sends when it has its answer.
+        bodies: what is sent: `mix`, or a size of `bodies.SIZES`.
         seconds: no event is due after that.
         events: no more than that.
         marks: counts of acks, in rising order, whose moments are asked for.
@@ -102,6 +37,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     connections: int
     rate: float | None
     seconds: float
+    bodies: str = bodies.MIX
     events: int = 1_000_000_000
     marks: list[int] = []
 
@@ -124,15 +60,18 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     marked_seconds: list[tuple[float, float]]
 
 
+def _request(body: bodies.Body) -> bodies.Body:
+    head = (
+        f"POST /api/v1/lineage HTTP/1.1\r\nHost: {_HOST}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {body.size}\r\n\r\n"
+    )
+    return bodies.Body(head.encode() + body.before, body.after)
+
+
 class _Senders:
     def __init__(self, load: Load) -> None:
         self._load = load
-        self._before, self._after = halves()
-        length = len(self._before) + 12 + len(self._after)
-        self._head = (
-            f"POST /api/v1/lineage HTTP/1.1\r\nHost: {_HOST}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
-        ).encode() + self._before
+        self._requests = [_request(body) for body in bodies.load(load.bodies)]
         self._poll = select.epoll()
         self._open = [socket.create_connection((_HOST, load.port)) for _ in range(load.connections)]
         self._by_number = {connection.fileno(): connection for connection in self._open}
@@ -173,8 +112,8 @@ class _Senders:
         return None
 
     def _send(self, number: int, due: float) -> None:
-        body = b"%s%012x%s" % (self._head, self._sent, self._after)
-        self._by_number[number].sendall(body)
+        request = self._requests[self._sent % len(self._requests)]
+        self._by_number[number].sendall(request.event(self._sent))
         self._due[number] = due
         self._sent += 1
 
