@@ -12,8 +12,8 @@ from typing import BinaryIO, Final
 import msgspec
 
 from collector import events
+from collector.elements import elements_of
 from collector.errors import InvalidEventError, TooManyError
-from collector.parser import elements_of
 from collector.settings import Limits
 
 EVENT: Final = b"e"

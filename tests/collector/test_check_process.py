@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from collector import events, parser
+from collector import elements, events
 from collector.check_process import CheckProcess
 from collector.errors import CheckFailedError, RejectedRequestError
 from collector.settings import Limits
@@ -69,7 +69,7 @@ def test_the_process_and_the_worker_judge_alike(process, raw):
 )
 def test_the_process_takes_a_batch_apart(process, raw):
     """Return what the worker would find."""
-    assert process.elements(raw) == parser.elements_of(raw)
+    assert process.elements(raw) == elements.elements_of(raw)
 
 
 def test_another_process_follows_one_that_ended(process):

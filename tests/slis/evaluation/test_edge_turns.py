@@ -116,7 +116,7 @@ def test_evidence_waits_for_the_events_that_wait(
     monkeypatch.setattr(scan, "scan", lambda *_, **given: asked.update(given) or Mock(unlisted=[]))
     monkeypatch.setattr("slis.indicators.accuracy.catalog.compare", Mock(return_value=0))
     monkeypatch.setattr(edge_evaluation, "evaluate_edges", lambda *_, **given: asked.update(given))
-    for name in ("in_evaluation_pool", "jvm_memory"):
+    for name in ("in_evaluation_pool", "garbage_collection"):
         monkeypatch.setattr(edge_turns, name, Mock())
     place, evaluations = SharedPaths(data_dir=tmp_path), Evaluations(MINUTE, MINUTE)
     for at in received:

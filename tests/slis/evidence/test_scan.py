@@ -74,11 +74,11 @@ def test_a_file_that_vanishes_during_a_read_is_noted_and_the_others_are_read(
         gone.unlink(missing_ok=True)
         return found
 
-    real_look, real_take = scan._look, scan.take  # noqa: SLF001 - the moments in between
+    real_look, real_take = scan._look, scan.select_files  # noqa: SLF001 - the moments in between
     if when.startswith("before"):
         monkeypatch.setattr(scan, "_look", look)
     else:
-        monkeypatch.setattr(scan, "take", take)
+        monkeypatch.setattr(scan, "select_files", take)
     first = logged.scan()
 
     assert logged.written() == ["orders", "stock"]

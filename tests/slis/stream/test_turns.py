@@ -49,14 +49,14 @@ class _Thread:
 
 def _fold_beside(lander: Lander, now: datetime, monkeypatch, beside: _Thread) -> None:
     """Wait with a batch that makes `db.t` another name of `/wh/t`, and has not moved it yet."""
-    move = canonical.move
+    move = canonical.move_facts
 
     def moved(connection, old, new) -> None:
         monkeypatch.undo()  # the evaluation may move names too, once it has waited
         beside.begin()
         move(connection, old, new)
 
-    monkeypatch.setattr(canonical, "move", moved)
+    monkeypatch.setattr(canonical, "move_facts", moved)
     written = [("/wh/t", symlink("db.t"))]
     lander.land(run_event("COMPLETE", now, run="r2", outputs=written), _write_event(now, "r3"))
     beside.end()

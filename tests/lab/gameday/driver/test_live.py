@@ -70,7 +70,7 @@ def _short_waits(monkeypatch):
 def test_a_game_day_does_not_begin_on_an_unready_service(monkeypatch, known, fields):
     """Stop where the policy is not in force, or something is bad at the start."""
     stopped = []
-    monkeypatch.setattr(live.Running, "stop", lambda _self, at: stopped.append(at))
+    monkeypatch.setattr(live.RunningChains, "stop", lambda _self, at: stopped.append(at))
     with pytest.raises(RejectedInputError, match=fields):
         live.play(WANTED, Post(), known, Receivers(), lambda _: None)
 

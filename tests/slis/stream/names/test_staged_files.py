@@ -26,7 +26,7 @@ def moved(monkeypatch):
         found.append(len(old))
         rekey.move_facts(connection, old, new)
 
-    monkeypatch.setattr(files, "move", move)
+    monkeypatch.setattr(files, "move_facts", move)
     return found
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.parser import elements_of
+from collector.elements import elements_of
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
