@@ -7,7 +7,7 @@ probability 3e-8 (birthday bound over 2^64).
 
 from collections.abc import Iterable
 
-import xxhash
+from xxhash import xxh64_intdigest
 
 _SPARK_SEED = 42
 _SIGN = 1 << 63
@@ -22,6 +22,7 @@ CUT = "…"
 HASH_DIGITS = 16
 MARK_BYTES = len(CUT.encode()) + HASH_DIGITS
 REPLACEMENT = "\ufffd"
+_LONGEST_CHARACTER = 4  # bytes of UTF-8
 
 
 def key(*parts: str) -> int:
@@ -38,13 +39,12 @@ def hash_parts(parts: Iterable[str | bytes | int | None]) -> int:
     state = _SPARK_SEED
     for part in parts:
         if part is not None:
-            state = xxhash.xxh64_intdigest(_bytes(part), seed=state)
+            data = part.encode() if isinstance(part, str) else _bytes(part)
+            state = xxh64_intdigest(data, state)
     return state - _RANGE if state >= _SIGN else state
 
 
-def _bytes(part: str | bytes | int) -> bytes:
-    if isinstance(part, str):
-        return part.encode()
+def _bytes(part: bytes | int) -> bytes:
     return part.to_bytes(8, "little", signed=True) if isinstance(part, int) else part
 
 
@@ -53,6 +53,8 @@ def shorten(text: str, most_bytes: int = KEY_BYTES) -> str:
 
     `slis.evidence.parse.shorten_column` does so in Spark. The cut never parts a character.
     """
+    if len(text) <= most_bytes // _LONGEST_CHARACTER:
+        return text
     encoded = text.encode()
     if len(encoded) <= most_bytes:
         return text

@@ -124,9 +124,10 @@ _STORE_KNOWN = f"""
     SELECT d.dataset_key, d.root_run_id, d.bucket FROM ({_KEYS}) AS w CROSS JOIN dataset_write d
     WHERE d.dataset_key = w.dataset_key AND d.root_run_id = w.root_run_id AND d.bucket = w.bucket
 """  # noqa: S608 - our own tables
+# `NOT IN` of several columns makes SQLite compare each write with each.
 _IS_KNOWN = """
-    ({write}.dataset_key, {write}.root_run_id, {write}.bucket) IN (
-        SELECT dataset_key, root_run_id, bucket FROM t_known_write)
+    EXISTS (SELECT 1 FROM t_known_write k WHERE k.dataset_key = {write}.dataset_key
+        AND k.root_run_id = {write}.root_run_id AND k.bucket = {write}.bucket)
 """
 _COUNT_NEW_WRITES = f"""
     INSERT INTO t_new_write (dataset_key, writes)

@@ -74,19 +74,10 @@ class RunIoFacts:
         goes_on = event.is_streaming and event.event_type == "RUNNING"
         streamed_at = time if goes_on and (is_measured or event.is_connector) else None
         key = run_key, one.spelling_key, one.direction, one.facets_key, hour
+        flags = int(goes_on and is_measured), int(one.has_statistics)
+        noted = RunIoRow(*key, time, time, streamed_at, *flags, one.rows, one.size)
         known = self._io.get(key)
-        if known is None:
-            known = RunIoRow(*key, time, time, None, 0, 0, None, None)
-        self._io[key] = RunIoRow(
-            *key,
-            min(known.first_event_at, time),
-            max(known.last_event_at, time),
-            greater(known.streamed_at, streamed_at),
-            max(known.is_measured, int(goes_on and is_measured)),
-            max(known.has_statistics, int(one.has_statistics)),
-            greater(known.rows, one.rows),
-            greater(known.bytes, one.size),
-        )
+        self._io[key] = noted if known is None else _join(key, known, noted)
 
     def list_io(self) -> list[RunIoRow]:
         """Return what runs read and wrote."""
@@ -95,6 +86,20 @@ class RunIoFacts:
     def list_checkpoints(self) -> list[Checkpoint]:
         """Return the first and the last checkpoint of each run and hour."""
         return [Checkpoint(*at, *span) for at, span in self._checkpoints.items()]
+
+
+def _join(key: _Key, known: RunIoRow, noted: RunIoRow) -> RunIoRow:
+    """Return one row for two events of the same run, dataset, direction, facets and hour."""
+    return RunIoRow(
+        *key,
+        min(known.first_event_at, noted.first_event_at),
+        max(known.last_event_at, noted.last_event_at),
+        greater(known.streamed_at, noted.streamed_at),
+        max(known.is_measured, noted.is_measured),
+        max(known.has_statistics, noted.has_statistics),
+        greater(known.rows, noted.rows),
+        greater(known.bytes, noted.bytes),
+    )
 
 
 def _is_bare_checkpoint(event: ReadEvent) -> bool:

@@ -30,7 +30,11 @@ _COUNT_STORED = text(f"SELECT count(*) FROM (SELECT 1 {_OF_ITS_TIME} LIMIT :most
 _STORE_KNOWN = text(
     f"INSERT INTO t_known_event (event_time, event_key) SELECT event_time, event_key {_OF_ITS_TIME}"
 )
-_IS_KNOWN: Final = "(event_time, event_key) IN (SELECT event_time, event_key FROM t_known_event)"
+# `NOT IN` of several columns makes SQLite compare each event with each.
+_IS_KNOWN: Final = """
+    EXISTS (SELECT 1 FROM t_known_event k
+        WHERE k.event_time = s_event.event_time AND k.event_key = s_event.event_key)
+"""
 
 
 class StoredEvents(msgspec.Struct, frozen=True):

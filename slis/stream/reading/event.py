@@ -1,6 +1,7 @@
 """OpenLineage event: what the pipeline knows of it, from its raw JSON."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -167,19 +168,22 @@ def _integration(event: Event, facets: RunFacets, types: JobType) -> str | None:
 def _event_key(event: Event, reported: int | None) -> int:
     job, dataset = event.job or _NO_JOB, event.dataset or _NO_DATASET
     run_id = event.run.run_id if event.run else None
-    named = (
+    parts: list[str | int | None] = [
         *(run_id, upper(event.event_type), reported),
         *(job.namespace, job.name, dataset.namespace, dataset.name),
-    )
-    sides = (_names(side) for side in (event.inputs, event.outputs))
-    return hash_parts((*named, *(part for names in sides for name in names for part in name)))
+    ]
+    for side in (event.inputs, event.outputs):
+        for name in _names(side or ()):
+            parts += name
+    return hash_parts(parts)
 
 
-def _names(datasets: list[Dataset | None] | None) -> list[tuple[str | None, str | None]]:
+def _names(datasets: Sequence[Dataset | None]) -> list[tuple[str | None, str | None]]:
     """Return the names in an order that does not depend on that of the event."""
-    given = (dataset or _NO_DATASET for dataset in datasets or ())
-    names = [(dataset.namespace, dataset.name) for dataset in given]
-    return sorted(names, key=lambda name: [(part is not None, part or "") for part in name])
+    names = [(one.namespace, one.name) if one else (None, None) for one in datasets]
+    if len(names) > 1:
+        names.sort(key=lambda name: [(part is not None, part or "") for part in name])
+    return names
 
 
 def _model_tags(tags: Tags) -> str | None:

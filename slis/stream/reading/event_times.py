@@ -1,11 +1,13 @@
 """Times that events give as text, within the years that an event may be of."""
 
 import re
-from datetime import date
+from datetime import date, datetime
 from typing import Final
 
-from lineage.process.clock import HOUR_MICROS, LAST_EVENT_MICROS, SECOND_MICROS
+from lineage.process.clock import HOUR_MICROS, LAST_EVENT_MICROS, SECOND_MICROS, to_micros
 
+# What nearly all clients send. Python reads it in C, and any other form takes three times as long.
+_USUAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|\+00:00)", re.ASCII)
 _TIME: Final = re.compile(
     r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
     r"(?:[T ](?P<hour>\d{1,2}):(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:\.(?P<part>\d*))?)?"
@@ -28,17 +30,30 @@ def parse_time(text: str | None) -> int | None:
     Returns:
         None where the text is no time, or one outside the years that an event may give.
     """
-    found = _TIME.fullmatch(text.strip()) if text else None
-    seconds = _seconds(found) if found else None
-    if found is None or seconds is None:
+    if not text:
         return None
-    micros = seconds * SECOND_MICROS + int((found["part"] or "")[:_DIGITS].ljust(_DIGITS, "0"))
-    return micros if 0 <= micros <= LAST_EVENT_MICROS else None
+    micros = _read_usual(text) if _USUAL.fullmatch(text) else _read_any(text)
+    return micros if micros is not None and 0 <= micros <= LAST_EVENT_MICROS else None
 
 
 def start_of_hour(micros: int) -> int:
     """Return the start of the hour, in UTC."""
     return micros - micros % HOUR_MICROS
+
+
+def _read_usual(text: str) -> int | None:
+    try:
+        return to_micros(datetime.fromisoformat(text))
+    except ValueError:
+        return None
+
+
+def _read_any(text: str) -> int | None:
+    found = _TIME.fullmatch(text.strip())
+    seconds = _seconds(found) if found else None
+    if found is None or seconds is None:
+        return None
+    return seconds * SECOND_MICROS + int((found["part"] or "")[:_DIGITS].ljust(_DIGITS, "0"))
 
 
 def _seconds(found: re.Match[str]) -> int | None:

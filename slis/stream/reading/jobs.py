@@ -8,13 +8,13 @@ know is the application. An engine names the job of a query after its text; its 
 from typing import Final, NamedTuple
 
 from lineage.names.keys import NAME_BYTES, shorten_or_none
-from slis.stream.reading.openlineage import Event, FullJob, Job, ParentRun, RootRun, Run, RunFacets
+from slis.stream.reading.openlineage import Event, FullJob, Job, ParentRun, RootRun, Run
 
 SPARK: Final = "SPARK"
 _APPLICATION: Final = "APPLICATION"
 # Kinds of job (`jobType.jobType`) that are a part of their parent's run.
 _QUERIES: Final = ("QUERY", "SQL")
-_NO_JOB, _NO_PARENT = Job(), ParentRun()
+_NO_JOB, _NO_ROOT, _NO_RUN = Job(), RootRun(), Run()
 
 
 class RunJobs(NamedTuple):
@@ -51,9 +51,11 @@ def jobs_of(event: Event, own: Job, integration: str | None, job_type: str | Non
         integration: of the job, in capital letters.
         job_type: of the job, in capital letters.
     """
-    run = event.run or Run()
-    parent = (run.facets or RunFacets()).parent or _NO_PARENT
-    above = parent.root or RootRun()
+    run = event.run or _NO_RUN
+    parent = run.facets.parent if run.facets else None
+    if parent is None:
+        return RunJobs(shorten_or_none(run.run_id), *_bounded(own), None, None, None)
+    above = parent.root or _NO_ROOT
     root = _bounded(_first(above.job, parent.job, own))
     leaf = _bounded(_leaf_job(event.job or FullJob(), own, parent, integration, job_type))
     run_ids = (above.run, parent.run, run)
@@ -69,9 +71,12 @@ def jobs_of(event: Event, own: Job, integration: str | None, job_type: str | Non
 
 def _first(*jobs: Job | None) -> Job:
     """Return the first namespace and the first name that are given."""
-    known = [job for job in jobs if job is not None]
-    namespace = next((job.namespace for job in known if job.namespace is not None), None)
-    return Job(namespace, next((job.name for job in known if job.name is not None), None))
+    namespace = name = None
+    for job in jobs:
+        if job is not None:
+            namespace = job.namespace if namespace is None else namespace
+            name = job.name if name is None else name
+    return Job(namespace, name)
 
 
 def _leaf_job(

@@ -12,6 +12,8 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import fields
 
+from slis.stream.reading.openlineage import NOTHING
+
 S = TypeVar("S", bound=Struct)
 
 _NULL = b"null"
@@ -39,6 +41,8 @@ def _utf8(text: bytes) -> bytes:
 
 def text_of(raw: Raw) -> str | None:
     """Return the text of a JSON string, the JSON of any other value, None of null or nothing."""
+    if raw is NOTHING:
+        return None
     text = bytes(raw)
     if text == _NULL:
         return None

@@ -7,13 +7,14 @@ from typing import Final
 
 from lineage.process.clock import EVENT_TIMES
 from slis.stream.reading.event_times import parse_time
-from slis.stream.reading.openlineage import Event, Job, NominalTime, Run
+from slis.stream.reading.openlineage import Event, Job, NominalTime
 
 CORE_UNREADABLE = "core_unreadable"
 PARTLY_UNREADABLE = "partly_unreadable"
 _NOMINAL_TIME = "run.facets.nominalTime"
 NOMINAL_START, NOMINAL_END = (f"{_NOMINAL_TIME}.nominal{end}Time" for end in ("Start", "End"))
 _SHOWN_CHARACTERS = 80
+_NO_JOB: Final = Job()
 _MISSING: Final = "missing, or not of the type that the specification says"
 _OTHER_TYPE: Final = (
     "a field has another type than the specification says; the rest of the event was taken"
@@ -46,8 +47,8 @@ def find_problem(event: Event, kind: str, event_time: int | None, *, is_whole: b
 
 def _find_missing(event: Event, kind: str) -> str | None:
     """Return the path of what an event of this kind must have, and this one does not."""
-    job, dataset = event.job or Job(), event.dataset or Job()
-    if kind == "run" and (event.run or Run()).run_id is None:
+    job, dataset = event.job or _NO_JOB, event.dataset or _NO_JOB
+    if kind == "run" and (event.run is None or event.run.run_id is None):
         return "run.runId"
     if kind != "dataset" and None in (job.name, job.namespace):
         return "job"
@@ -59,17 +60,22 @@ def _find_missing(event: Event, kind: str) -> str | None:
 def _find_ignored(event: Event) -> str | None:
     """Return which part of an event is left out, and why."""
     facets = event.run.facets if event.run else None
-    nominal = (facets.nominal_time if facets else None) or NominalTime()
-    times = {NOMINAL_START: nominal.nominal_start_time, NOMINAL_END: nominal.nominal_end_time}
-    for path, text in times.items():
-        if text and text.strip(" ") and parse_time(text) is None:
-            return f"{path}: {EVENT_TIMES}, got {_shown(text)}"
+    if facets and facets.nominal_time and (ignored := _find_ignored_time(facets.nominal_time)):
+        return ignored
     inputs, outputs = len(event.inputs or ()), len(event.outputs or ())
     if is_wide(inputs, outputs):
         return (
             f"outputs: {outputs} of {inputs} inputs would be more than {MOST_EDGES} edges: "
             "reads and writes were taken, no edge was"
         )
+    return None
+
+
+def _find_ignored_time(nominal: NominalTime) -> str | None:
+    times = {NOMINAL_START: nominal.nominal_start_time, NOMINAL_END: nominal.nominal_end_time}
+    for path, text in times.items():
+        if text and text.strip(" ") and parse_time(text) is None:
+            return f"{path}: {EVENT_TIMES}, got {_shown(text)}"
     return None
 
 

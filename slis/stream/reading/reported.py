@@ -23,7 +23,6 @@ from slis.stream.reading.openlineage import (
     Job,
     JobFacets,
     JobType,
-    NominalTime,
     Parameters,
     Run,
     RunFacets,
@@ -35,6 +34,8 @@ _WHOLE_NUMBER: Final = re.compile(r"\s*[+-]?\d{1,10}\s*", re.ASCII)
 _LARGEST_INT: Final = (1 << 31) - 1
 _NO_JOB, _NO_JOB_FACETS, _NO_TYPE, _NO_ENGINE = FullJob(), JobFacets(), JobType(), Engine()
 _NO_CODE, _NO_MESSAGE, _NO_APPLICATION = SourceCode(), ErrorMessage(), Application()
+_NO_RUN, _NO_PROPERTIES, _NO_ENVIRONMENT = Run(), SparkProperties(), Environment()
+_NO_PARAMETERS, _NO_DOCUMENTATION = Parameters(), Documentation()
 Tags = tuple[str | None, str | None]  # of the run and of the job, raw JSON
 
 
@@ -106,12 +107,12 @@ def read_run(  # noqa: PLR0913, PLR0917 - what the event was read into
         integration: of the job.
         tags: of the run and of the job.
     """
-    run, job = event.run or Run(), event.job or _NO_JOB
+    run, job = event.run or _NO_RUN, event.job or _NO_JOB
     job_facets = job.facets or _NO_JOB_FACETS
     types = job_facets.job_type or _NO_TYPE
     engine = facets.processing_engine or _NO_ENGINE
     code = job_facets.source_code or _NO_CODE
-    nominal = facets.nominal_time or NominalTime()
+    nominal = facets.nominal_time
     return ReportedRun(
         # A run id that two jobs use gives two runs: they are never merged.
         run_key=hash_parts((run.run_id, job.namespace, own.name)),
@@ -119,7 +120,7 @@ def read_run(  # noqa: PLR0913, PLR0917 - what the event was read into
         job_namespace=job.namespace,
         job_name=job.name,
         jobs=jobs,
-        nominal_start_at=parse_time(nominal.nominal_start_time),
+        nominal_start_at=parse_time(nominal.nominal_start_time) if nominal else None,
         job_type=upper(types.job_type),
         processing_type=upper(types.processing_type),
         integration=integration,
@@ -136,9 +137,9 @@ def read_run(  # noqa: PLR0913, PLR0917 - what the event was read into
         code_branch=code.branch,
         job_tags=tags[1],
         run_tags=tags[0],
-        spark_properties=text_of((facets.spark_properties or SparkProperties()).properties),
-        environment_properties=text_of((facets.environment or Environment()).properties),
-        execution_parameters=text_of((facets.execution_parameters or Parameters()).parameters),
+        spark_properties=text_of((facets.spark_properties or _NO_PROPERTIES).properties),
+        environment_properties=text_of((facets.environment or _NO_ENVIRONMENT).properties),
+        execution_parameters=text_of((facets.execution_parameters or _NO_PARAMETERS).parameters),
     )
 
 
@@ -150,7 +151,7 @@ def _error_message(facets: RunFacets) -> str | None:
 
 def read_job(facets: JobFacets, tags: str | None) -> ReportedJob:
     """Return the job as its event reports it, with the tags of the job."""
-    description = (facets.documentation or Documentation()).description
+    description = (facets.documentation or _NO_DOCUMENTATION).description
     return ReportedJob(
         ownership=text_of(facets.ownership),
         tags=tags,

@@ -150,7 +150,9 @@ new_edge = _table(
     "is_reported",
 )
 written = _table("t_written", "dataset_key", "job_namespace")  # names, and who writes them now
-known_event = _table("t_known_event", "event_time event_key")  # stored ones of its time
+known_event = _table(  # stored ones of its time
+    "t_known_event", "event_time event_key", key="event_time event_key"
+)
 known = _table(  # runs of the batch that the catalog knew before it
     "t_known",
     "run_key completed_at",
@@ -182,7 +184,7 @@ pair = _table(  # of connectors: which inputs an output is made of
 )
 ended_root = _table("t_ended_root", "run_key")  # root runs of the batch that ended
 known_write = _table(  # writes of the batch that are stored
-    "t_known_write", "dataset_key bucket", "root_run_id"
+    "t_known_write", "dataset_key bucket", "root_run_id", key="dataset_key root_run_id bucket"
 )
 new_write = _table("t_new_write", "dataset_key writes", key="dataset_key")
 match = _table("t_match", "execution_key run_key group_key", key="execution_key")  # of evidence

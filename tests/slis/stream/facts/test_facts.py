@@ -67,6 +67,23 @@ def test_a_time_is_read_as_python_reads_it(instant):
     assert parse_time(instant.isoformat()) == expected
 
 
+def _numbers(most, digits=2):
+    return st.integers(0, most).map(lambda number: f"{number:0{digits}}")
+
+
+_PARTS = (_numbers(9999, 4), *(_numbers(most) for most in (13, 32, 25, 61, 61)))
+_FRACTION = st.integers(1, 9).flatmap(lambda digits: _numbers(10**digits - 1, digits))
+_ZONES = st.sampled_from(["Z", "+00:00"])
+
+
+@given(parts=st.tuples(*_PARTS), fraction=st.just("") | _FRACTION.map(".{}".format), zone=_ZONES)
+def test_the_usual_form_of_a_time_is_read_as_any_other_form_is(parts, fraction, zone):
+    """Return the time that the text has behind a blank, by which it is not in the usual form."""
+    text = "{}-{}-{}T{}:{}:{}".format(*parts) + fraction + zone
+
+    assert parse_time(text) == parse_time(f" {text}")
+
+
 def facts_of(events, received_at):
     """Return the facts of these events."""
     return extract_from_table(table(events, received_at))
@@ -127,3 +144,11 @@ def test_odd_facets_describe_a_dataset_without_them(at, given_facets):
     [found] = facts_of([event], at(12)).described
 
     assert (found.name, found.fields, found.tags, found.version) == ("t", None, [], None)
+
+
+def test_each_event_of_a_large_batch_is_read_once_and_in_order(at):
+    """Read more events than become values of Python at once."""
+    found = facts_of([run_event("START", at(8), run=f"r{number}") for number in range(250)], at(12))
+
+    assert [row.seq for row in found.events] == list(range(1, 251))
+    assert [run.run_id for run, _ in found.runs] == [f"r{number}" for number in range(250)]
