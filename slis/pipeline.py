@@ -21,7 +21,7 @@ from lineage.policy.file import PolicyFile
 from lineage.process.clock import Clock, to_micros
 from lineage.process.health import HEALTH
 from slis.evaluation.edge_turns import EdgeTurns
-from slis.evaluation.turns import EvaluationTurns
+from slis.evaluation.evaluation_turns import EvaluationTurns
 from slis.lake import compaction, retention
 from slis.lake.writer import LakeWriter
 from slis.periodic import Evaluations, PeriodicTask

@@ -10,12 +10,12 @@ import numpy as np
 from pyspark.sql import SparkSession
 
 from lab.bench.evaluate import peak_bytes
-from lab.simulation.eventful import bursty
 from lab.simulation.gaps import CHANGE, FIRST_WATCHED, SILENCE, USUAL, Simulated
-from lab.simulation.judged import NEVER, learn, learning_days
+from lab.simulation.judgement import NEVER, learn, learning_days
 from lab.simulation.rivals import DailyScores, of_median
 from lab.simulation.scheduled import daily, hourly, weekday
 from lab.simulation.streams import streaming
+from lab.simulation.unscheduled import bursty
 from lab.simulation.wall_clock import Micros
 from lab.simulation.young import FIRST_DAY, LAST_DAY, young
 from slis.spark.session import open_session

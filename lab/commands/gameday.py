@@ -17,8 +17,8 @@ from service.cli.terminal import console, escape_markup, part, print_json, progr
 from service.errors import RejectedInputError
 
 if TYPE_CHECKING:
-    from lab.gameday.driver.judged import Judgement
     from lab.gameday.driver.saved_run import SavedRun
+    from lab.gameday.driver.scoring import Judgement
 
 app = typer.Typer(add_completion=False)
 app.command("live")(live)
@@ -113,13 +113,13 @@ def _kinds(names: list[str] | None) -> tuple[Kind, ...]:
 def _replayed(
     folder: Path | None, shape: Shape, faults: int, kinds: tuple[Kind, ...], on_days: _OnDays
 ) -> "SavedRun":
-    from lab.gameday.driver.home import replay_days  # noqa: PLC0415
+    from lab.gameday.driver.workspace import replay_days  # noqa: PLC0415
 
     return replay_days(folder, shape, faults, kinds, on_days=on_days)
 
 
 def _judged(kept: "SavedRun", began: float, on_days: _OnDays) -> "Judgement":
-    from lab.gameday.driver.judged import judge  # noqa: PLC0415
+    from lab.gameday.driver.scoring import judge  # noqa: PLC0415
 
     return judge(kept, began=began, on_days=on_days)
 

@@ -16,8 +16,8 @@ from service.runtime.settings import read
 
 if TYPE_CHECKING:
     from lab.gameday.driver.live import Played, Wanted
+    from lab.gameday.fake_receivers import ReceivedMessage
     from lab.gameday.live.figures import Spread
-    from lab.gameday.received import ReceivedMessage
 
 _GIVE_UP_SECONDS = 60.0
 _SETTINGS = """\
@@ -108,10 +108,10 @@ def _address(listen: str) -> tuple[str, int]:
 def _played(
     wanted: "Wanted", urls: tuple[str, str], address: tuple[str, int], token_file: Path | None
 ) -> "Played":
-    from lab.gameday.driver.asked import ServiceClient  # noqa: PLC0415
     from lab.gameday.driver.live import play  # noqa: PLC0415
+    from lab.gameday.driver.service_client import ServiceClient  # noqa: PLC0415
     from lab.gameday.driver.slack import listening  # noqa: PLC0415
-    from lab.gameday.received import Receivers  # noqa: PLC0415
+    from lab.gameday.fake_receivers import Receivers  # noqa: PLC0415
     from lineage import origins  # noqa: PLC0415 - as above
     from service.ingest.collector_client import CollectorClient, Target  # noqa: PLC0415
     from service.ingest.event_uploader import EventUploader  # noqa: PLC0415

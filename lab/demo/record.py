@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 
 from lab.demo.estate import Shop
-from lab.demo.patience import Patience, StepFailedError
 from lab.demo.recording import FOLDER, RECORDED
 from lab.demo.spark import ShopJob, file, finish
+from lab.demo.waiting import Patience, StepFailedError
 
 # The new dataset and the stream are of today: they have no past.
 NIGHTLY = ("raw", "core", "mart", "churn", "stock")

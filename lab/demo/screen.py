@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from rich.console import RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from lab.demo.home import Home
+from lab.demo.lineward_up import Home
 from service.cli.commands.slis import table as sli_table
 from service.cli.terminal import console, escape_markup, grid, state
 from service.queries.shapes import DatasetRow

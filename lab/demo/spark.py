@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pyspark
 
-from lab.demo.patience import Patience, StepFailedError
+from lab.demo.waiting import Patience, StepFailedError
 from service.ingest.spark.spark_conf import package
 from service.runtime.child import Child, RoleCommand
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from lab.demo.home import Home
+from lab.demo.lineward_up import Home
 from lab.demo.spark import EVENT_LOGS
 from lab.demo.story import Story
 from service.errors import RejectedInputError

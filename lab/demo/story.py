@@ -8,10 +8,10 @@ from pathlib import Path
 
 from lab.demo import recording
 from lab.demo.estate import Shop
-from lab.demo.home import Home, outage
-from lab.demo.patience import Patience, StepFailedError
+from lab.demo.lineward_up import Home, outage
 from lab.demo.screen import Screen
 from lab.demo.spark import ShopJob, finish, http
+from lab.demo.waiting import Patience, StepFailedError
 from lineage.process.clock import system_clock
 from service.queries.shapes import DatasetRow
 

@@ -7,7 +7,7 @@ Anything else that pages somebody is a false page.
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from lab.gameday.received import ReceivedMessage
+from lab.gameday.fake_receivers import ReceivedMessage
 from lab.gameday.scores import FaultScore, NaiveScore, Score
 from lab.gameday.truth import INGESTION_KINDS, Fault, NamePattern, Truth
 from lineage.process.clock import SECOND_MICROS

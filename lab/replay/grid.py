@@ -14,8 +14,8 @@ from pyspark.sql import functions as F
 
 from lineage.process.clock import from_micros
 from lineage.states import BAD, GOOD, UNKNOWN
-from slis.evaluation.datasets_judged import datasets_judged
 from slis.evaluation.facts_as_of import facts_as_of
+from slis.evaluation.judge_datasets import datasets_judged
 from slis.evaluation.reasons import reasons
 from slis.evaluation.sli_schemas import INSTANTS
 from slis.evaluation.wording import near_key_column

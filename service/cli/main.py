@@ -19,7 +19,7 @@ from lineage.catalog.trouble import CatalogError, DamagedCatalogError, is_damage
 from lineage.errors import RequestError
 from lineage.process.disk import is_failed_write
 from lineage.process.environment import InvalidSettingError
-from service.cli.commands.known import COMMANDS
+from service.cli.commands.command_table import COMMANDS
 from service.cli.terminal import warn
 from service.runtime.failing_output import OUTPUT, failed_file, sqlite_error
 from service.runtime.settings import last_read

@@ -10,11 +10,11 @@ from service.queries.columns import dataset_columns
 from service.queries.dataset_checks import EdgeChecks, Limit, edge_checks, limit_of
 from service.queries.dataset_history import DatasetHistory, dataset_history
 from service.queries.dataset_lookup import Dataset
+from service.queries.deleted_runs import older_runs, where_older_runs_are
 from service.queries.impact import Impact, impact
 from service.queries.incident_shapes import IncidentRow
 from service.queries.incidents import incidents
 from service.queries.lineage import lineage
-from service.queries.older import older_runs, where_older_runs_are
 from service.queries.schema_changes import describe_changes
 from service.queries.shapes import DatasetDetail
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from service.queries.older import OlderRuns
+from service.queries.deleted_runs import OlderRuns
 
 Instant = str  # ISO 8601, UTC, "Z"
 

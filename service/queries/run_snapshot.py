@@ -9,8 +9,8 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import run_state
 from service.errors import UnknownRunError
+from service.queries.deleted_runs import older_runs_advice
 from service.queries.descriptions import settings_of
-from service.queries.older import older_runs_advice
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso, seconds_between
 

@@ -9,8 +9,8 @@ from lineage.states import run_state
 from service.errors import UnknownRunError
 from service.queries.cursors import Whole, cursor_of, key_of
 from service.queries.dataset_lookup import UNCHOSEN, Dataset
+from service.queries.deleted_runs import older_runs, older_runs_advice
 from service.queries.descriptions import settings_of, tags_of_text
-from service.queries.older import older_runs, older_runs_advice
 from service.queries.run_shapes import (
     RecentRun,
     RecentRuns,

@@ -19,8 +19,8 @@ from slis.evaluation import dataset_policies, observation_start
 from slis.evaluation.catalog_frames import rows
 from slis.evaluation.clock_ahead import undo_ahead
 from slis.evaluation.dataset_states import Row, held_states
-from slis.evaluation.datasets_judged import datasets_judged, tallies
 from slis.evaluation.input import EvaluationInput, EvaluationRange, position
+from slis.evaluation.judge_datasets import datasets_judged, tallies
 from slis.evaluation.late_writes import amend
 from slis.evaluation.policy_names import renew_names
 from slis.evaluation.publish import OF_DATASETS, EvaluationRows, publish

@@ -21,9 +21,9 @@ from slis.evaluation.counters import (
     amounts_of,
     hour_of,
 )
-from slis.evaluation.datasets_judged import datasets_judged, tallies
 from slis.evaluation.facts_as_of import activity, facts_as_of
 from slis.evaluation.input import EvaluationInput, EvaluationRange
+from slis.evaluation.judge_datasets import datasets_judged, tallies
 from slis.evaluation.sli_schemas import WRITES
 
 LATE = timedelta(minutes=5)

@@ -2,8 +2,8 @@
 
 from sqlalchemy import Connection
 
-from slis.evidence.counted import count_rows
 from slis.evidence.statements import CHANGED, SPARK_ID, Given, executed_statements, finds
+from slis.evidence.written_rows import count_rows
 
 # Groups are due a while after their outermost execution ended: events may come until then.
 _GROUPS = """

@@ -15,13 +15,13 @@ from lineage.policy import DEFAULT, Policy, folding
 from lineage.process.clock import SECOND_MICROS, to_micros
 from slis.evaluation.observation_start import read_observation_start
 from slis.evidence import merge
+from slis.evidence.changed_logs import PassFiles, empty, select_files
 from slis.evidence.frames import Frames, frames_of
 from slis.evidence.join import join, times
 from slis.evidence.logs import UNREAD, FolderError, LogFile, find
 from slis.evidence.merge import note_pass
 from slis.evidence.missing import is_due
 from slis.evidence.rows import EvidenceRows, evidence_rows
-from slis.evidence.taken import PassFiles, empty, select_files
 from slis.meta import put_meta, read_meta_number
 from slis.stream.merge.merge import cursor
 

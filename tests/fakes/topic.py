@@ -8,7 +8,7 @@ from confluent_kafka import KafkaError, KafkaException
 from lineage.event_log.records import read_record
 from slis.stream.kafka.client import LogReadError, TopicState
 from slis.stream.kafka.plan import BatchPlan
-from slis.stream.kafka.taken import RangeReader
+from slis.stream.kafka.range_reader import RangeReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,12 +7,12 @@ import pytest
 
 from lab.bench import freshness
 from lab.bench.freshness import LEARNED, MEDIAN, Z_SCORE
-from lab.simulation import judged
+from lab.simulation import judgement
 from lab.simulation.delays import Delays
-from lab.simulation.eventful import bursty
 from lab.simulation.gaps import FIXED, SILENCE, USUAL
 from lab.simulation.scheduled import daily, hourly, weekday
 from lab.simulation.streams import streaming
+from lab.simulation.unscheduled import bursty
 from lab.simulation.wall_clock import day_of
 from lab.simulation.young import young
 
@@ -76,11 +76,11 @@ def test_no_limit_uses_the_gap_that_it_judges(spark, tmp_path):
     """Use no write later than the one that began the gap."""
     simulated = daily(np.random.default_rng(3), 4)
     instants = [day_of(60.0), day_of(81.0), day_of(120.0)]
-    rows = judged.limit_gaps(spark, tmp_path, simulated, instants)
+    rows = judgement.limit_gaps(spark, tmp_path, simulated, instants)
     micros = np.array([round(one.timestamp() * 1e6) for one in instants])
 
     seen = 0
-    for row, places in judged.by_profile(simulated, rows, micros):
+    for row, places in judgement.by_profile(simulated, rows, micros):
         assert (simulated.gaps.started_at[places] >= row.last_micros).all()
         assert (simulated.gaps.ended_at[places] > row.as_of).all()
         seen += places.size

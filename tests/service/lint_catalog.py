@@ -11,8 +11,8 @@ from lineage.catalog.reader import open_reader
 from lineage.names.keys import key
 from lineage.names.patterns import pattern_of
 from lineage.process.clock import to_micros
-from service.queries.lint.answer import lint
 from service.queries.lint.findings import LintAnswer
+from service.queries.lint.lint import lint
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -19,7 +19,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.policy import PolicyError, PolicyFile
 from lineage.process.clock import to_micros
-from slis.evaluation import evaluation, turns
+from slis.evaluation import evaluation, evaluation_turns
 from slis.evaluation.backlog import backlog_since, is_ready, next_deadline
 from slis.evaluation.warmup import warm_up
 from slis.periodic import Evaluations, PeriodicTask
@@ -299,8 +299,8 @@ def test_a_pipeline_does_not_start_with_an_empty_policy(place, engine, at):
 def test_memory_of_a_failed_evaluation_is_freed(spark, place, engine, at, monkeypatch):
     """Free it for the next evaluation."""
     freed, failing = Mock(), Mock(side_effect=ValueError("judged"))
-    monkeypatch.setattr(turns.garbage_collection, "free", freed)
-    monkeypatch.setattr(turns, "in_evaluation_pool", lambda _spark: None)
+    monkeypatch.setattr(evaluation_turns.garbage_collection, "free", freed)
+    monkeypatch.setattr(evaluation_turns, "in_evaluation_pool", lambda _spark: None)
     monkeypatch.setattr(evaluation, "evaluate", failing)
     with write_transaction(engine) as connection:
         advance_cursor(connection, 2)

@@ -3,8 +3,8 @@
 from pyspark.sql import functions as F
 
 from lineage.states import GOOD, UNKNOWN
-from slis.evaluation.datasets_judged import datasets_judged, tallies
 from slis.evaluation.facts_as_of import activity, facts_as_of
+from slis.evaluation.judge_datasets import datasets_judged, tallies
 from slis.evaluation.reasons import reasons
 from slis.indicators.completeness.edges import UNREPORTED_SINCE, edge_tally
 from slis.indicators.completeness.edges import edges as completeness

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from lab.gameday.driver.saved_run import SavedSlab
-from lab.gameday.received import ReceivedMessage
+from lab.gameday.fake_receivers import ReceivedMessage
 from lab.gameday.truth import NamePattern
 from lineage.states import BAD, UNKNOWN
 

@@ -7,7 +7,7 @@ from alerts.notify.channels.channel import ChannelTask, Deliverer, Outcome, Sent
 from alerts.notify.channels.pagerduty.payload import action_of, build_event
 from alerts.notify.channels.slack.blocks import build_blocks
 from alerts.notify.message import to_json
-from lab.gameday.received import Receivers
+from lab.gameday.fake_receivers import Receivers
 from lineage.process.clock import Clock, to_micros
 
 

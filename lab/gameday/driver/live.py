@@ -9,13 +9,13 @@ from typing import Final
 
 import msgspec
 
-from lab.gameday.driver.asked import ServiceClient
 from lab.gameday.driver.message_listener import MessageListener
+from lab.gameday.driver.service_client import ServiceClient
+from lab.gameday.fake_receivers import ReceivedMessage, Receivers
 from lab.gameday.live.course import Faults
 from lab.gameday.live.estate import NAMESPACE, PACE, TEAMS, WritePace, chains, day_of
 from lab.gameday.live.plan import chains_for, plan
 from lab.gameday.live.running import RunningChains
-from lab.gameday.received import ReceivedMessage, Receivers
 from lab.gameday.scorer import first_message_at, score
 from lab.gameday.scores import Score
 from lab.gameday.truth import Kind, NamePattern, Truth

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Final
 
-from lab.gameday.driver.asked import ServiceClient
+from lab.gameday.driver.service_client import ServiceClient
+from lab.gameday.fake_receivers import ReceivedMessage, Receivers
 from lab.gameday.live.estate import NAMESPACE, TEAMS
-from lab.gameday.received import ReceivedMessage, Receivers
 from lab.gameday.truth import NamePattern
 
 # Messages about Lineward itself and its budgets are judged as well.

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl
 
-from lab.gameday.received import Receivers
+from lab.gameday.fake_receivers import Receivers
 from lineage.process.clock import system_clock, to_micros
 from service.errors import OccupiedError
 

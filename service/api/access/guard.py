@@ -9,9 +9,9 @@ from service.api.access.access_auditor import AccessAuditor
 from service.api.access.access_policy import AccessInForce
 from service.api.access.audit import AccessRecord, Recorder, UnauditedError
 from service.api.access.budget import BudgetBounds, Grouped, RequestBudget
-from service.api.access.counting import AccessCounter
 from service.api.access.gate import Gate
-from service.api.access.served import ServedCounter, ServedLog
+from service.api.access.served_counts import ServedCounter, ServedLog
+from service.api.access.unaudited_counts import AccessCounter
 from service.errors import NoDataError
 from service.runtime.policies import PolicyInForce
 from service.runtime.settings import Settings

@@ -9,9 +9,9 @@ from rich.text import Text
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import escape_markup, grid, plain_lines, show
 from service.queries.catalog_session import open_session
-from service.queries.lint.answer import MOST_FINDINGS, lint
 from service.queries.lint.claims import TIER_TAG
 from service.queries.lint.findings import Finding, LintAnswer
+from service.queries.lint.lint import MOST_FINDINGS, lint
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)

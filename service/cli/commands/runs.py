@@ -9,9 +9,9 @@ from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import escape_markup, filled, grid, local, show, state
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import resolve_dataset
+from service.queries.deleted_runs import where_older_runs_are
 from service.queries.jobs import MOST_LISTED, JobPage
 from service.queries.jobs import jobs as find_jobs
-from service.queries.older import where_older_runs_are
 from service.queries.run_shapes import RecentRuns
 from service.queries.runs import recent_runs
 from service.queries.timestamps import duration

@@ -12,7 +12,7 @@ import structlog
 
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from service.ingest.marquez.client import Marquez, MarquezError, RunRejectedError
-from service.ingest.marquez.known import known_of
+from service.ingest.marquez.event_identity import known_of
 from service.ingest.marquez.store import Comparison, MissingRun, Probe, Store, in_catalog
 from service.ingest.spool_reader import latest_bodies
 

@@ -18,7 +18,7 @@ import msgspec
 
 from lineage.errors import RequestError
 from lineage.process.clock import SECOND_MICROS, from_micros
-from service.ingest.marquez.known import Pulled, pulled_of
+from service.ingest.marquez.event_identity import Pulled, pulled_of
 from service.ingest.marquez.settings import MarquezSettings
 
 _MAX_ANSWER_BYTES = 67_108_864

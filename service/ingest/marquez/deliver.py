@@ -10,7 +10,7 @@ import structlog
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
 from service.ingest.marquez.client import Marquez, Verdict
-from service.ingest.marquez.known import EventCore, known_of
+from service.ingest.marquez.event_identity import EventCore, known_of
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.spool_reader import Spooled
 

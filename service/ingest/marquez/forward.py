@@ -14,7 +14,7 @@ import structlog
 
 from lineage.process.clock import Clock, to_micros
 from service.ingest.marquez.deliver import EventSender, RejectedError, StoppedError, pause
-from service.ingest.marquez.known import KnownEvents, known_of
+from service.ingest.marquez.event_identity import KnownEvents, known_of
 from service.ingest.marquez.store import SetAside, Store, in_catalog
 from service.ingest.spool_reader import Spooled, last_seq, spooled_after
 

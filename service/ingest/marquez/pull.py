@@ -31,7 +31,7 @@ from service.ingest.marquez.client import (
     events_between,
     next_after,
 )
-from service.ingest.marquez.known import KnownEvents, Pulled, known_of
+from service.ingest.marquez.event_identity import KnownEvents, Pulled, known_of
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.store import PullState, Store, in_catalog
 from service.ingest.spool_reader import latest_bodies

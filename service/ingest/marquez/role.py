@@ -13,8 +13,8 @@ from service.ingest.backfill import BatchSender
 from service.ingest.marquez.checks import Comparer, Prober
 from service.ingest.marquez.client import Marquez
 from service.ingest.marquez.deliver import EventSender
+from service.ingest.marquez.event_identity import KnownEvents
 from service.ingest.marquez.forward import Forwarder
-from service.ingest.marquez.known import KnownEvents
 from service.ingest.marquez.pull import Puller
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.store import Store, in_catalog

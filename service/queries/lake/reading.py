@@ -20,8 +20,8 @@ from service.errors import (
     UnreachableLakeError,
 )
 from service.queries.catalog_session import CatalogSession
+from service.queries.deleted_runs import LAKE_BEGINS
 from service.queries.lake.windows import LakeWindow
-from service.queries.older import LAKE_BEGINS
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso_of
 

@@ -9,8 +9,8 @@ from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.queries import sql_hour_of, write_bucket
 from lineage.process.clock import HOUR_MICROS, to_micros
 from slis.evaluation import catalog_frames
+from slis.indicators.accuracy.check_storage import keep_checks
 from slis.indicators.accuracy.checks import checks
-from slis.indicators.accuracy.kept import keep_checks
 from slis.indicators.accuracy.reported import EVIDENCE, WHOLE_OF
 from slis.indicators.accuracy.schemas import CHECKS, EVENT_LOG, LATEST, SOURCES
 

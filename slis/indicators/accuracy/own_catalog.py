@@ -11,8 +11,8 @@ from lineage.catalog.engine import exclusive_transaction
 from lineage.names.keys import key
 from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames
+from slis.indicators.accuracy.check_storage import keep_checks
 from slis.indicators.accuracy.facet_oracle import own_checks
-from slis.indicators.accuracy.kept import keep_checks
 from slis.indicators.accuracy.reported import REPORTED, whole_writes
 from slis.indicators.accuracy.schemas import FACET_SOURCES, SOURCES
 from slis.stream.merge.facet_disagreements import OF_ALIAS

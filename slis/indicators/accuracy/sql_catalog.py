@@ -12,8 +12,8 @@ from lineage.names.names import FOLD
 from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames
 from slis.evaluation.dataset_states import Row
+from slis.indicators.accuracy.check_storage import keep_checks
 from slis.indicators.accuracy.checks import checks
-from slis.indicators.accuracy.kept import keep_checks
 from slis.indicators.accuracy.reported import REPORTED, whole_writes
 from slis.indicators.accuracy.schemas import KNOWN, LEADS, SOURCES, SQL, SQL_RUNS, SQL_TEXT, TOUCHED
 from slis.indicators.accuracy.sql_inputs import (

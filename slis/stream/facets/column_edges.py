@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, at_the_later, greatest, least, upsert
 from lineage.redaction import redact
-from slis.stream.facts.described import ColumnLineage
+from slis.stream.facts.dataset_facets import ColumnLineage
 from slis.stream.staging.arrow import clean_text
 
 _MOST = 20  # transformations of one edge

@@ -9,7 +9,7 @@ from typing import Any
 from lineage.names.keys import key
 from slis.indicators.accuracy.schemas import COLUMN_LINEAGE, LINEAGE_FACET
 from slis.stream.facets.lineage_facets import Name, sources_by_target, sources_of
-from slis.stream.facts.described import ColumnLineage, DatasetDescription
+from slis.stream.facts.dataset_facets import ColumnLineage, DatasetDescription
 from slis.stream.facts.jobs import DeclaredEdge, DeclaringJob, JobLineage
 from slis.stream.facts.spans import SeenSpan
 from slis.stream.names.spellings import Spelling, Spellings, spelling_key

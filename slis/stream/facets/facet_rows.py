@@ -10,7 +10,7 @@ from slis.stream.facets.assertions import RESULT, assertions_of
 from slis.stream.facets.column_edges import COLUMN_EDGE, of_whole_field, transformations_of
 from slis.stream.facets.descriptions import Descriptions
 from slis.stream.facets.facet_edges import FacetEdges
-from slis.stream.facts.described import DatasetDescription
+from slis.stream.facts.dataset_facets import DatasetDescription
 from slis.stream.facts.jobs import DescribedJob
 from slis.stream.facts.spans import SeenSpan
 from slis.stream.names.spellings import Spelling, Spellings

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pyarrow as pa
 
-from slis.stream.facts.described import DatasetDescription, DescribedFacts
+from slis.stream.facts.dataset_facets import DatasetDescription, DescribedFacts
 from slis.stream.facts.jobs import (
     DeclaredEdge,
     DeclaringJob,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 
 from lineage.names.keys import hash_parts
-from slis.stream.facts.described import ReportedOwner, owners_of
+from slis.stream.facts.dataset_facets import ReportedOwner, owners_of
 from slis.stream.facts.mentions import READ, WRITE, Mention
 from slis.stream.facts.spans import SeenSpan
 from slis.stream.reading.event import ReadEvent

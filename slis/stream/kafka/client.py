@@ -22,7 +22,7 @@ from lineage.event_log.records import FOREIGN, read_record
 from lineage.event_log.settings import KafkaLog
 from lineage.process.environment import InvalidSettingError
 from slis.stream.kafka.plan import BatchPlan, Range
-from slis.stream.kafka.taken import RangeReader, as_rows
+from slis.stream.kafka.range_reader import RangeReader, as_rows
 
 _CLIENT = {
     "enable.partition.eof": "true",

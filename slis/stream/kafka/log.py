@@ -18,10 +18,10 @@ from slis.stream.kafka.client import LogReadError, Offsets, TopicState
 from slis.stream.kafka.identity import find_other_topic, read_topic_id
 from slis.stream.kafka.plan import BatchPlan, PartitionPosition, Range, plan_batch
 from slis.stream.kafka.portion import Read, TopicPortion, read_on_driver
+from slis.stream.kafka.range_reader import RangeReader
 from slis.stream.kafka.restore import TopicReplay, is_restoring, lacks_records
 from slis.stream.kafka.silence import SILENT_AFTER, LastHeartbeats, find_unexcused, note_silence
 from slis.stream.kafka.store import note_ends, read_landed, read_positions
-from slis.stream.kafka.taken import RangeReader
 from slis.stream.log.event_log import KAFKA, LogMismatchError, find_other_log, note_log
 from slis.stream.log.from_lake import LakeReplay
 from slis.stream.log.spool_reader import BatchLimits

@@ -18,8 +18,8 @@ from slis.stream.batch import Batches
 from slis.stream.kafka.client import TopicState, open_consumer, read_on_executor, read_ranges
 from slis.stream.kafka.identity import note_topic_id
 from slis.stream.kafka.plan import BatchPlan, PartitionPosition
+from slis.stream.kafka.range_reader import RANGE, RangeReader, TakenRange, events_of
 from slis.stream.kafka.store import move_position, note_landed, store_lost, store_reports
-from slis.stream.kafka.taken import RANGE, RangeReader, TakenRange, events_of
 from slis.stream.log.event_log import range_of
 from slis.stream.merge.merge import MergeResult
 from slis.stream.on_executors import Other

@@ -23,7 +23,7 @@ from slis.lake.positions import FolderPosition
 from slis.meta import put_meta, read_meta
 from slis.stream.kafka.heartbeats import store_heartbeats
 from slis.stream.kafka.plan import PartitionPosition, Windows
-from slis.stream.kafka.taken import TakenRange
+from slis.stream.kafka.range_reader import TakenRange
 from slis.stream.merge.merge import RangeMismatchError
 
 EXPIRED = "log_expired"

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from lab.demo import spark
-from lab.demo.patience import Patience
+from lab.demo.waiting import Patience
 from tests.service.waiting import is_running, until
 
 _STUBBORN = (

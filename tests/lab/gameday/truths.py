@@ -3,7 +3,7 @@
 import msgspec
 
 from lab.gameday import scorer
-from lab.gameday.received import ReceivedMessage
+from lab.gameday.fake_receivers import ReceivedMessage
 from lab.gameday.scores import FaultScore
 from lab.gameday.truth import Fault, NamePattern, Truth
 

@@ -7,8 +7,8 @@ import pytest
 
 from lab.replay import grid
 from lineage.process.clock import to_micros
-from slis.evaluation.datasets_judged import datasets_judged
 from slis.evaluation.facts_as_of import facts_as_of
+from slis.evaluation.judge_datasets import datasets_judged
 from slis.evaluation.reasons import reasons
 from tests.slis.sli_frames import activity, datasets, day, edges, gaps
 

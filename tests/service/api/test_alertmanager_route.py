@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from alerts.notify import RoutingSettings
 from lineage.catalog.tables import notification, received_alert
-from service.api.access.served import OPEN_PATHS
+from service.api.access.served_counts import OPEN_PATHS
 from service.api.app import create_app
 from service.runtime.settings import Settings
 from tests.alerts.notify.alertmanager_calls import BURN, alert, body

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from service.cli.commands.known import COMMANDS
+from service.cli.commands.command_table import COMMANDS
 from service.cli.main import app
 from tests.service import shop
 from tests.service.commandline import environ, lineward

@@ -5,7 +5,7 @@ import pytest
 
 from lab.commands.bench import table, tables
 from lineage.policy import parse
-from service.cli.commands.known import COMMANDS
+from service.cli.commands.command_table import COMMANDS
 from service.cli.terminal import console
 from tests.service import shop
 from tests.service.api_lists import add_runs

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 from litestar.testing import TestClient
 
-from service.api.access.served import OPEN_PATHS
+from service.api.access.served_counts import OPEN_PATHS
 from service.api.app import create_app
 from service.ingest.spark.spark_conf import LISTENER_VERSION
 from service.runtime.settings import Settings

@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from service.exporter import evidence
 from service.queries import diff, marquez_ids
-from slis.evidence import counted, match, missing
+from slis.evidence import match, missing, written_rows
 from slis.stream.staging import staging
 from tests.slis.plans import scanned_tables
 
@@ -33,7 +33,7 @@ _QUERIES = {
 _OTHERS = {
     "alone": missing._ALONE,  # noqa: SLF001
     "touched": missing._TOUCHED,  # noqa: SLF001
-    "rows": counted.COUNT,
+    "rows": written_rows.COUNT,
     "settled": missing._SETTLED,  # noqa: SLF001
     "roots": match._ROOTS,  # noqa: SLF001
     **{common: match._MATCHED.format(common=common) for common in match._CONDITIONS},  # noqa: SLF001

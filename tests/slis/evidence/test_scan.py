@@ -6,7 +6,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from lineage.catalog.meta_keys import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT
-from slis.evidence import frames, scan, taken
+from slis.evidence import changed_logs, frames, scan
 from tests.slis.evidence.made_logs import lines_of, log, pack, rolling_log
 from tests.slis.stream.spools import rows
 
@@ -146,7 +146,7 @@ def test_a_pass_unpacks_a_bounded_amount(logged, monkeypatch):
         path.unlink()
     logged.scratch.mkdir()
     (logged.scratch / "left").touch()
-    monkeypatch.setattr(taken, "MOST_UNPACKED_BYTES", size + 100)
+    monkeypatch.setattr(changed_logs, "MOST_UNPACKED_BYTES", size + 100)
 
     first = logged.scan()
 
@@ -167,7 +167,7 @@ def test_the_first_part_of_a_too_large_file_is_read(logged, monkeypatch):
     path = log(logged.logs / "app-1", *(f"t{number}" for number in range(20)))
     pack(logged.spark, path)
     path.unlink()
-    monkeypatch.setattr(taken, "MOST_UNPACKED_BYTES", 5_000)
+    monkeypatch.setattr(changed_logs, "MOST_UNPACKED_BYTES", 5_000)
 
     found = logged.scan()
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from service.ingest.marquez.known import known_of, pulled_of
+from service.ingest.marquez.event_identity import known_of, pulled_of
 from tests.fakes.marquez import FakeMarquez
 from tests.slis.stream.spools import read, rows, run_event
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from alerts.notify.channels.channel import ChannelTask, Sent
 from alerts.notify.message import MessageRoot
 from lab.gameday.driver.fake_transports import transports
-from lab.gameday.received import Receivers
+from lab.gameday.fake_receivers import Receivers
 from lab.gameday.truth import NamePattern
 from tests.alerts.notify.messages import message
 

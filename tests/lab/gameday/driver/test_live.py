@@ -5,8 +5,8 @@ import json
 import pytest
 
 from lab.gameday.driver import live
-from lab.gameday.driver.asked import ServiceClient
-from lab.gameday.received import Receivers
+from lab.gameday.driver.service_client import ServiceClient
+from lab.gameday.fake_receivers import Receivers
 from lab.gameday.truth import NamePattern
 from service.errors import NotRunningError, RejectedInputError
 from service.ingest.event_uploader import RejectedUpload
@@ -35,7 +35,7 @@ class Known:
         self._fields = fields
 
     def datasets(self, _contains: str) -> dict[NamePattern, DatasetRow]:
-        """Answer as `lab.gameday.driver.asked.ServiceClient`."""
+        """Answer as `lab.gameday.driver.service_client.ServiceClient`."""
         return {} if not self._fields else _Any(self._fields)
 
 

@@ -4,9 +4,9 @@ import httpx
 import msgspec
 import pytest
 
-from lab.gameday.driver.asked import ServiceClient
 from lab.gameday.driver.message_listener import MessageListener
-from lab.gameday.received import ReceivedMessage, Receivers
+from lab.gameday.driver.service_client import ServiceClient
+from lab.gameday.fake_receivers import ReceivedMessage, Receivers
 from lab.gameday.truth import NamePattern
 from service.errors import RejectedInputError
 
@@ -23,7 +23,7 @@ class Lists:
         self.followed: list[str] = []
 
     def affected_by(self, link: str) -> frozenset[NamePattern]:
-        """Answer as `lab.gameday.driver.asked.ServiceClient`."""
+        """Answer as `lab.gameday.driver.service_client.ServiceClient`."""
         self.followed.append(link)
         return frozenset({NamePattern("s3://lineward-gameday", str(len(self.followed)))})
 

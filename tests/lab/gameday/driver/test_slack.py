@@ -6,7 +6,7 @@ from alerts.notify.channels.channel import ChannelTask, Sent
 from alerts.notify.channels.slack.channel import Slack
 from alerts.notify.message import MessageRoot
 from lab.gameday.driver.slack import listening
-from lab.gameday.received import Receivers
+from lab.gameday.fake_receivers import Receivers
 from lab.gameday.truth import NamePattern
 from service.errors import OccupiedError
 from tests.alerts.notify.messages import message

@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
+from lab.gameday.fake_receivers import ReceivedMessage
 from lab.gameday.live.course import Faults
 from lab.gameday.live.estate import PACE
 from lab.gameday.live.plan import PlannedFault
-from lab.gameday.received import ReceivedMessage
 from lab.gameday.scorer import first_message_at, score
 from lab.gameday.truth import NamePattern
 from lineage.process.clock import SECOND_MICROS

@@ -173,7 +173,7 @@ def test_access_that_is_turned_off_and_on_again_has_no_false_alarm(estate):
 
 def test_accesses_beyond_the_buffer_are_unknown(estate, monkeypatch):
     """Count answers that were dropped in a long outage of the catalog as unknown."""
-    monkeypatch.setattr("service.api.access.served._MOST_WAITING", 1)
+    monkeypatch.setattr("service.api.access.served_counts._MOST_WAITING", 1)
     for _ in range(3):
         estate.get(_QUERY)
 

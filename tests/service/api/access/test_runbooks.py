@@ -8,7 +8,7 @@ from litestar.testing import TestClient
 
 from runbooks.html import CONTENT_SECURITY_POLICY, page_html, render_page
 from runbooks.library import PATH, page_names
-from service.api.access import served
+from service.api.access import served_counts
 from service.api.app import create_app
 from service.runtime.settings import Settings
 
@@ -80,7 +80,7 @@ def test_pages_are_open_beside_a_guarded_api_and_not_counted(estate):
 def test_a_counter_that_does_not_know_the_pages_would_call_them_unauthorized(estate, monkeypatch):
     """Run the mutant: forget the open paths in one of the two places."""
     estate.get("/api/v1/slis")  # access is guarded from here on
-    monkeypatch.setattr(served, "OPEN_PATHS", served.re.compile("/livez"))
+    monkeypatch.setattr(served_counts, "OPEN_PATHS", served_counts.re.compile("/livez"))
     estate.get(f"{PATH}/failed", who=None)
     estate.judge()
 
@@ -89,9 +89,9 @@ def test_a_counter_that_does_not_know_the_pages_would_call_them_unauthorized(est
 
 def test_a_path_that_begins_like_a_page_is_not_open(estate):
     """Compare the whole path."""
-    assert served.OPEN_PATHS.fullmatch(f"{PATH}/failed")
+    assert served_counts.OPEN_PATHS.fullmatch(f"{PATH}/failed")
     for path in (f"{PATH}/../api/v1/slis", f"{PATH}/a/b", f"{PATH}x", f"{PATH}//api", "/livez/x"):
-        assert served.OPEN_PATHS.fullmatch(path) is None
+        assert served_counts.OPEN_PATHS.fullmatch(path) is None
         assert estate.get(path, who=None).status_code in (401, 404)
 
 

@@ -15,8 +15,8 @@ from collector.spool_file import open_spool
 from lineage.process.clock import system_clock
 from service.ingest.marquez.client import Marquez
 from service.ingest.marquez.deliver import EventSender
+from service.ingest.marquez.event_identity import KnownEvents
 from service.ingest.marquez.forward import Forwarder
-from service.ingest.marquez.known import KnownEvents
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.store import Store
 from tests.fakes.marquez import Event, FakeMarquez, minutes, run_event

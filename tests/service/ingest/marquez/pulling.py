@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from service.ingest.backfill import BatchSender, RecordedEvent
 from service.ingest.marquez.client import Marquez
-from service.ingest.marquez.known import KnownEvents
+from service.ingest.marquez.event_identity import KnownEvents
 from service.ingest.marquez.pull import Puller
 from service.ingest.marquez.store import Store
 from service.runtime.settings import Settings

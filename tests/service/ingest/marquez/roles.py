@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from service.ingest.marquez.known import known_of
+from service.ingest.marquez.event_identity import known_of
 from tests.collector.running import ROOT, Collector
 from tests.fakes.marquez import Event, FakeMarquez
 from tests.service.commandline import environ

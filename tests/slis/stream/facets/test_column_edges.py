@@ -14,7 +14,7 @@ from slis.stream.facets.column_edges import (
     of_whole_field,
     transformations_of,
 )
-from slis.stream.facts.described import ColumnLineage
+from slis.stream.facts.dataset_facets import ColumnLineage
 from slis.stream.names.rekey import move_facts
 from slis.stream.staging import staging
 from tests.lineage.catalog.test_retention import put_dataset

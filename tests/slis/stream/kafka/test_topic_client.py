@@ -11,7 +11,7 @@ from lineage.event_log.settings import read_log
 from slis.stream.failures.causes import is_of_machine
 from slis.stream.kafka.client import LogReadError, open_consumer, read_ranges
 from slis.stream.kafka.plan import BatchPlan, Range
-from slis.stream.kafka.taken import as_rows
+from slis.stream.kafka.range_reader import as_rows
 
 EOF, RESET, NO_BROKER = -191, -140, -187  # librdkafka's codes
 PARTS = (Range(0, 5, 7, 10, 1 << 20), Range(1, 0, 1, 12, 1 << 20))

@@ -17,8 +17,8 @@ from slis.settings import SharedPaths
 from slis.stream.kafka import portion as portions
 from slis.stream.kafka.log import TopicLog
 from slis.stream.kafka.plan import PartitionPosition
+from slis.stream.kafka.range_reader import TakenRange
 from slis.stream.kafka.store import move_position, read_positions, store_reports
-from slis.stream.kafka.taken import TakenRange
 from slis.stream.landing import BatchLanding, WaitError
 from slis.stream.log.event_log import LogMismatchError, Portion
 from slis.stream.log.spool_log import SpoolLog

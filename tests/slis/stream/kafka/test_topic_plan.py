@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from lineage.event_log.records import Record
 from slis.stream.kafka.plan import BatchPlan, PartitionPosition, Range, allot, plan_batch
-from slis.stream.kafka.taken import RangeReader
+from slis.stream.kafka.range_reader import RangeReader
 from slis.stream.log.spool_reader import BatchLimits
 
 BACKLOGS = st.dictionaries(st.integers(0, 40), st.integers(0, 200), max_size=8)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pyspark.sql import SparkSession
 
 from lab.bench.evaluate import peak_bytes
-from lab.gameday.driver.collected import Collected
+from lab.gameday.driver.reception import Collected
 from lab.gameday.driver.saved_run import SavedRun, SavedSlab, SlabFigures
 from lab.gameday.history import Slab, slabs
 from lab.gameday.injected import Injected

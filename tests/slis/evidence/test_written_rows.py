@@ -2,7 +2,7 @@
 
 import pytest
 
-from slis.evidence import counted
+from slis.evidence import written_rows
 from tests.slis.evidence.estates import Estate, event, execution, stage, write
 
 _SAME_SQL = "the SQL of evidence: test_join.py and two tests of this file run on it"
@@ -73,8 +73,8 @@ def test_ambiguous_rows_belong_to_no_output(estate):
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_without_that_rule_both_outputs_would_have_the_rows_of_one(estate, monkeypatch):
     """Run the mutant of the test before."""
-    mutant = counted.COUNT.replace("o.outputs = 1", "o.outputs > 0")
-    monkeypatch.setattr(counted, "COUNT", mutant.replace("place = 1", "place > 0"))
+    mutant = written_rows.COUNT.replace("o.outputs = 1", "o.outputs > 0")
+    monkeypatch.setattr(written_rows, "COUNT", mutant.replace("place = 1", "place > 0"))
 
     _two_tables(estate)
 

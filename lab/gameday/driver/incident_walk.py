@@ -20,8 +20,8 @@ from alerts.notify.settings import TICKETS, DeliverySettings, RoutingSettings
 from alerts.operator_actions.command_requests import CommandRequest, submit
 from lab.gameday.driver.fake_transports import transports
 from lab.gameday.driver.saved_run import SavedSlab
-from lab.gameday.driver.stage import Stage
-from lab.gameday.received import ReceivedMessage, Receivers
+from lab.gameday.driver.staged_catalog import Stage
+from lab.gameday.fake_receivers import ReceivedMessage, Receivers
 from lab.gameday.truth import NamePattern
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import msgspec
 
-from lab.demo.patience import Patience, StepFailedError
+from lab.demo.waiting import Patience, StepFailedError
 from service.errors import NoDataError
 from service.ingest.backfill import BatchSender, events_in
 from service.ingest.spool_reader import last_seq

@@ -3,8 +3,8 @@
 import tempfile
 from pathlib import Path
 
-from lab.gameday.driver.replayed import OnDays, replay
 from lab.gameday.driver.saved_run import SavedRun
+from lab.gameday.driver.state_changes import OnDays, replay
 from lab.gameday.estate import Shape, make
 from lab.gameday.faults import plan
 from lab.gameday.policy import policy_of

@@ -1,12 +1,12 @@
 """Log of answers that wait to be judged."""
 
-from service.api.access import served
-from service.api.access.served import Answered, ServedLog
+from service.api.access import served_counts
+from service.api.access.served_counts import Answered, ServedLog
 
 
 def test_waiting_answers_stay_within_their_bound(monkeypatch):
     """Count answers beyond the bound as unknown while the catalog is away."""
-    monkeypatch.setattr(served, "_MOST_WAITING", 3)
+    monkeypatch.setattr(served_counts, "_MOST_WAITING", 3)
     log = ServedLog()
     for turn in range(4):
         taken, lost = log.take()

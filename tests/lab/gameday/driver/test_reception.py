@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from collector.errors import InvalidEventError
-from lab.gameday.driver.collected import Collected
+from lab.gameday.driver.reception import Collected
 from lab.gameday.estate import Shape, make
 from lab.gameday.events import Posted
 from lab.gameday.history import Slab, slabs

@@ -1,6 +1,6 @@
 """Checks in the catalog: each edge once for each version of the producer."""
 
-from slis.indicators.accuracy.kept import keep_checks
+from slis.indicators.accuracy.check_storage import keep_checks
 from tests.slis.stream.spools import Lander, rows, run_event
 
 

@@ -7,7 +7,7 @@ import msgspec
 from alerts.notify.channels.pagerduty.payload import action_of, build_event
 from alerts.notify.channels.slack.blocks import build_blocks
 from alerts.notify.message import Impacted, MessageLinks, MessageRoot, to_json
-from lab.gameday.received import Receivers
+from lab.gameday.fake_receivers import Receivers
 from lab.gameday.truth import NamePattern
 from tests.alerts.notify.messages import message
 

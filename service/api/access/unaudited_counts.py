@@ -16,7 +16,7 @@ from service.api.access.access_auditor import DENIED, GROUPED, count_bad, stored
 from service.api.access.audit import AccessRecord, Recorder
 from service.api.access.budget import Grouped
 from service.api.access.judge import AccessFileVersion, version_at
-from service.api.access.served import Answered, ServedLog
+from service.api.access.served_counts import Answered, ServedLog
 from service.api.served.counter_buffer import CountBatch, add_batch
 
 UNAUDITED = "unaudited"

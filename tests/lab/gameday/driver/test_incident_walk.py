@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select
 
 from alerts.detection import fault_detection
-from lab.gameday.driver.stage import Stage
-from lab.gameday.driver.walk import walk
+from lab.gameday.driver.incident_walk import walk
+from lab.gameday.driver.staged_catalog import Stage
 from lab.gameday.truth import NamePattern
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, migrate, open_catalog

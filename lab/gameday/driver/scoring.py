@@ -11,11 +11,11 @@ import msgspec
 
 from lab.gameday import scorer
 from lab.gameday.driver.baseline import naive, unknown_spells
-from lab.gameday.driver.replayed import OnDays
+from lab.gameday.driver.incident_walk import Walked, walk
 from lab.gameday.driver.saved_run import SavedRun, SavedSlab
-from lab.gameday.driver.walk import Walked, walk
+from lab.gameday.driver.state_changes import OnDays
+from lab.gameday.fake_receivers import ReceivedMessage
 from lab.gameday.model import DAY
-from lab.gameday.received import ReceivedMessage
 from lab.gameday.scores import Score
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 
