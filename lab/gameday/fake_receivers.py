@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from lab.gameday.truth import NamePattern
-from lineage.process.clock import SECOND_MICROS
+from lab.gameday.truth import SECOND_MICROS, NamePattern
 
 What = Literal["page", "ticket", "resolved", "other"]
 _LINK = re.compile(r"<([^|>]+)\|Full list>")

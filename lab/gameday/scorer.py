@@ -9,8 +9,7 @@ from fnmatch import fnmatchcase
 
 from lab.gameday.fake_receivers import ReceivedMessage
 from lab.gameday.scores import FaultScore, NaiveScore, Score
-from lab.gameday.truth import INGESTION_KINDS, Fault, NamePattern, Truth
-from lineage.process.clock import SECOND_MICROS
+from lab.gameday.truth import INGESTION_KINDS, SECOND_MICROS, Fault, NamePattern, Truth
 
 # Not imported from `lineage`: the scorer loads no part of the system that it judges.
 

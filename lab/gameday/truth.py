@@ -1,9 +1,10 @@
 """Truth of the injected faults, for the scorer: names and times, and nothing of the detector."""
 
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 import msgspec
 
+SECOND_MICROS: Final = 1_000_000  # the product's constant would load a part of it
 Kind = Literal[
     "killed_job",
     "silent_listener",

@@ -127,7 +127,7 @@ def test_a_commit_without_an_answer_keeps_its_files(writer):
         (compaction, "rewrite"),
         (compaction, "describe"),
         (compaction, "hide_folders"),
-        (retention, "find_known"),
+        (retention, "find_committed"),
     ],
     ids=["before the files", "before their rows", "before the commit", "behind the deletion"],
 )

@@ -116,7 +116,7 @@ def test_a_batch_and_its_position_are_there_together_or_not(
     landing, embedded, monkeypatch, topic, place
 ):
     """Fail in one of the two: the batch is repeated, and its events are there once."""
-    name = {merging: "record_batch", portions: "move"}[place]
+    name = {merging: "record_batch", portions: "move_position"}[place]
     works, failures = getattr(place, name), [OSError(5, "Input/output error")]
 
     def dying(*given: object, **named: object):
