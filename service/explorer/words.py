@@ -40,7 +40,7 @@ def budget_text(budget: BudgetLeft) -> str:
     """
     left = budget.ratio
     if left is None:
-        return f"{duration(budget.observed_seconds)} of data, {LEAST_DAYS} d needed"
+        return f"needs {LEAST_DAYS} d of data"
     if left <= 0:
         return "used up"
     if 0.995 <= left < 1:  # noqa: PLR2004 - would be rounded up

@@ -157,11 +157,9 @@ class BudgetLeft(msgspec.Struct, frozen=True):
 
     Attributes:
         ratio: 1 untouched, 0 used up, below 0 overdrawn; null while there is too little data.
-        observed_seconds: for how long of the period there is data.
     """
 
     ratio: float | None
-    observed_seconds: float
 
 
 def budgets_left(
@@ -181,5 +179,5 @@ def budgets_left(
         if allowed > 0 and total and row.unknown <= MOST_UNKNOWN * (row.unknown + total):
             observed = (to_micros(now) - row.first_hour) / SECOND_MICROS
             ratio = 1 - (1 - row.good / total) / allowed if observed >= _LEAST_SECONDS else None
-            found[row.sli, row.tier] = BudgetLeft(ratio, observed)
+            found[row.sli, row.tier] = BudgetLeft(ratio)
     return found

@@ -52,7 +52,7 @@ def test_overview_shows_problems_and_acknowledgements(shop):
     assert "nobody" in text
     assert "67 % left" in text  # 0.4 of 120 were bad, 1.2 may be
     assert "used up" in text
-    assert " of data, 15 d needed" in text
+    assert "needs 15 d of data" in text
 
 
 def test_stale_states_are_never_shown_as_good(embedded):
@@ -299,12 +299,12 @@ def test_every_page_declares_its_access():
         (0.0001, "< 1 % left"),
         (0, "used up"),
         (-1328.96, "used up"),
-        (None, "12 min of data, 15 d needed"),
+        (None, "needs 15 d of data"),
     ],
 )
 def test_budget_text_never_rounds_to_full_or_empty(ratio, text):
     """Round down to 99 %, up to < 1 %, and show an overdrawn budget as used up."""
-    assert words.budget_text(BudgetLeft(ratio, 720)) == text
+    assert words.budget_text(BudgetLeft(ratio)) == text
 
 
 def test_percent_never_rounds_up_to_100():

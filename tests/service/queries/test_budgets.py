@@ -81,4 +81,4 @@ def test_a_period_with_less_than_half_of_its_data_is_too_early_to_judge(catalog)
     """Say that three bad hours are no month, and not 1,000 % overdrawn."""
     young = ("M1", "critical", 1, 0, 100, 0)
 
-    assert _budgets(catalog, young, days=3 / 24) == {("M1", "critical"): "3 h of data, 15 d needed"}
+    assert _budgets(catalog, young, days=3 / 24) == {("M1", "critical"): "needs 15 d of data"}
