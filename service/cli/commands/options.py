@@ -18,7 +18,7 @@ DataDir = Annotated[
     Path | None,
     typer.Option("--data-dir", help="Data folder [LINEWARD_DATA_DIR, ./lineward-data]."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON as documented in docs/api.md.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON as documented in docs/cli.md.")]
 DatasetName = Annotated[
     str,
     typer.Argument(
