@@ -6,10 +6,10 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Without files of bytecode each process compiles all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-help: ## what there is
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## a small shop of real Spark jobs, watched: shows the SLIs (ARGS=--once ends by itself)
+demo: ## run a small shop of real Spark jobs and watch its SLIs (ARGS=--once ends by itself)
 	@scripts/setup.sh runtime
 	@lineward demo $(ARGS)
 
@@ -17,7 +17,7 @@ demo: ## a small shop of real Spark jobs, watched: shows the SLIs (ARGS=--once e
 LONG := LINEWARD_EXAMPLES=all LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30 LINEWARD_PART_KILLS=2
 SPREAD := -n 4 --dist loadgroup --no-loadscope-reorder
 
-test: ## everything that CI runs: check, then all tests but the nightly repetitions
+test: ## run what CI runs: check, then all tests except nightly ones
 	@scripts/setup.sh check
 	@$(MAKE) --no-print-directory -j2 check fetched
 	@pytest $(SPREAD) -m "not nightly and not cluster" --durations=25 --durations-to=build/durations/test.tsv $(ARGS)
@@ -26,22 +26,22 @@ test: ## everything that CI runs: check, then all tests but the nightly repetiti
 fetched:
 	@scripts/setup.sh test
 
-nightly: ## all tests, repetitions too, and the guarantees in their long form: hours
+nightly: ## run all tests, with repetitions and the long form of each guarantee (hours)
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory check
 	@$(LONG) LINEWARD_PART_KILLS=20 pytest $(SPREAD) -m "not alone and not cluster" --durations=25 --durations-to=build/durations/nightly.tsv --statements-to=build/statements $(ARGS)
 	@$(if $(ARGS),,python tests/suite/statements.py build/statements)
 	@pytest -m alone --durations-to=build/durations/alone.tsv $(ARGS)
 
-cluster-test: ## the chart and the watch on a real Kubernetes API server, which the first run builds
+cluster-test: ## test the chart on a real Kubernetes API server (the first run builds it)
 	@scripts/setup.sh test
 	@scripts/build_cluster.sh
 	@pytest -m cluster --durations=10 --durations-to=build/durations/cluster.tsv $(ARGS)
 
-durations: ## how long each test took in the last `make test`, beside the one before
+durations: ## compare the duration of each test with the run before
 	@python tests/suite/durations.py build/durations/test.tsv
 
-check: ## style, types, the direction of imports, the language and the Dockerfile
+check: ## check style, types, import direction, language and the Dockerfile
 	@scripts/setup.sh check
 	@ruff check .
 	@ruff format --check --quiet .
@@ -50,7 +50,7 @@ check: ## style, types, the direction of imports, the language and the Dockerfil
 	@python -m tests.suite.language
 	@hadolint Dockerfile
 
-bench: ## the budgets, measured: needs a quiet machine
+bench: ## measure the budgets (quiet machine)
 	@scripts/setup.sh test
 	@lineward bench ingest
 	@lineward bench pipeline
@@ -59,23 +59,23 @@ bench: ## the budgets, measured: needs a quiet machine
 	@lineward bench freshness
 	@lineward bench query
 
-scale-test: ## what an event costs on PostgreSQL, and what rates of events need: a quiet machine, 10 minutes
+scale-test: ## measure the cost of an event on PostgreSQL (quiet machine, 10 minutes)
 	@scripts/setup.sh test
 	@python -m tests.bench.postgres $(ARGS)
 
-faults: ## the guarantees, in their long form: 200 collector kills, 30 driver kills, each part of scaled mode twice, broken disks
+faults: ## run the long form of the guarantees: 200 collector kills, 30 driver kills, broken disks
 	@scripts/setup.sh test
 	@$(LONG) pytest -m faults -p no:randomly -rP $(ARGS)
 
-pictures: ## docs/pictures, taken again of the demo's pages
+pictures: ## take the pictures of docs/pictures again
 	@scripts/setup.sh test
 	@python -m tests.e2e.pictures
 
-chart: ## what is generated in helm/lineward: rules, dashboards, README, golden file
+chart: ## generate rules, dashboards, README and golden file of helm/lineward
 	@scripts/setup.sh test
 	@python -m tests.helm.generate
 
-lock: ## requirements with hashes, from pyproject.toml
+lock: ## write requirements with hashes from pyproject.toml
 	@uv pip compile -q --generate-hashes --no-emit-index-url --no-header --universal \
 	  pyproject.toml -o requirements/runtime.txt
 	@uv pip compile -q --generate-hashes --no-emit-index-url --no-header --universal \
