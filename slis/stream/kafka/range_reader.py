@@ -11,12 +11,12 @@ from lineage.event_log.records import GAP, Record
 from slis.stream.kafka.plan import BatchPlan, Range, Windows
 from slis.stream.log.spool_reader import SPOOL_COLUMNS, record_batches
 
-RANGE = "range"  # of a row that says what was taken of a range
+RANGE = "range"  # of a row that says the result of a range
 REPORT = "report"  # of a row that is a record without an event
 
 
-class TakenRange(msgspec.Struct, frozen=True):
-    """Describe what was taken of a range.
+class RangeResult(msgspec.Struct, frozen=True):
+    """Result of reading a range of offsets.
 
     Attributes:
         partition: its number.
@@ -121,10 +121,10 @@ class RangeReader:
             self._next, self.is_done = self._range.end, True
         return self.is_done
 
-    def summary(self) -> TakenRange:
+    def summary(self) -> RangeResult:
         """Return what was taken."""
         windows = {of: (one.name, one.list_identities()) for of, one in self._windows.items()}
-        return TakenRange(
+        return RangeResult(
             self._range.partition,
             self._next,
             len(self.rows),
