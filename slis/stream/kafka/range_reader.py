@@ -11,7 +11,7 @@ from lineage.event_log.records import GAP, Record
 from slis.stream.kafka.plan import BatchPlan, Range, Windows
 from slis.stream.log.spool_reader import SPOOL_COLUMNS, record_batches
 
-RANGE = "range"  # of a row that says the result of a range
+RANGE = "range"  # of a row with the result of a range
 REPORT = "report"  # of a row that is a record without an event
 
 
