@@ -1,4 +1,4 @@
-"""Judges a body as JSON, before and beside what it says: nesting, numbers, repeated keys.
+"""Checks of a body as JSON text: its nesting, numbers and repeated keys.
 
 An error names the JSON path of the byte at which reading ended.
 """

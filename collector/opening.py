@@ -1,4 +1,4 @@
-"""Makes the spool's file whole before it is used: repairs damage, and says what was lost."""
+"""Opening of the spool: damage is repaired before use, and losses are reported."""
 
 import sqlite3
 from collections.abc import Callable

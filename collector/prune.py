@@ -1,4 +1,4 @@
-"""Reports to the spool which events every reader has passed, by their cursors in the catalog.
+"""Worker that reports to the spool which events all readers have passed, by the catalog.
 
 Off the ack path: a catalog that is away delays the pruning, and nothing else.
 """

@@ -1,4 +1,4 @@
-"""Sets a damaged spool aside, and begins a new one with all events that can still be read.
+"""Repair of a damaged spool: it is set aside, and a new one gets all readable events.
 
 The new file is built beside the old one and takes its name when it is complete: a process that is
 killed in between loses nothing of what was saved.

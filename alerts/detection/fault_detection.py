@@ -1,4 +1,4 @@
-"""Find the faults of an evaluation: roots, severity, owners and suppression windows."""
+"""Detection of an evaluation's faults: roots, severity, owners and suppression windows."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Opens the catalog: SQLite in one folder, or PostgreSQL by URL."""
+"""Engine of the catalog: SQLite in one folder, or PostgreSQL by URL."""
 
 import sqlite3
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Reads the catalog for those who only ask: light to import, and unable to write.
+"""Reader of the catalog for processes that only query: light to import, unable to write.
 
 SQLAlchemy takes half a second to import on two busy cores, which is all that a command that asks
 may take. So questions are SQL that SQLite and PostgreSQL both understand, with `:name` parameters.

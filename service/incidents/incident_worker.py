@@ -1,4 +1,4 @@
-"""Works of the service that find faults and notify their owners, and the policy they go by.
+"""Tasks of the service that find faults and notify owners, and the policy that they use.
 
 A service that starts with an invalid file answers nobody, since it does not know who may ask. It
 knows from the catalog whom to notify: the last valid policy is stored there.

@@ -1,4 +1,4 @@
-"""Judges what is new in the audit log, each access once, and deletes what is too old."""
+"""Auditor that judges each new access in the audit log once, and deletes old rows."""
 
 import time
 from collections.abc import Iterable, Sequence

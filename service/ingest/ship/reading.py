@@ -1,4 +1,4 @@
-"""Reads events out of a file that somebody else is writing: whole lines, from a place on.
+"""Reader of events in a file that is still being written: whole lines, from a position on.
 
 A file is what its content says: compressed by a rotation, its bytes are those before. So places are
 counted in what is inside.

@@ -1,4 +1,4 @@
-"""Reads events of the lake for one question, within a time limit and bounded memory."""
+"""Reader of the lake's events for one query, within a time limit and bounded memory."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Takes events and reports of collectors from one range, each record once."""
+"""Reader of the events and reports of collectors in one range, each record once."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

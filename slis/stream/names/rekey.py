@@ -1,4 +1,4 @@
-"""Moves what is known of a dataset to another key: its name turned out to be an alias."""
+"""Move of a dataset's rows to another key: its name turned out to be an alias."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache

@@ -1,4 +1,4 @@
-"""Read JSON into a struct, and leave out the parts that have another type than declared.
+"""Lenient reader of JSON into a struct: parts of another type than declared are left out.
 
 Most objects are as declared, and msgspec reads them at once. Any other is read again, part by part:
 a part of another type is null, and what is beside it is kept.
