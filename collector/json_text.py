@@ -158,7 +158,7 @@ def count_repeated_keys(body: bytes) -> int:
 
 
 def path_at(body: bytes, offset: int) -> str:
-    """JSON path of the value that holds byte `offset`.
+    """Return the JSON path of the value that holds byte `offset`.
 
     Works on malformed text too: what comes after the offset is not looked at.
 

@@ -34,7 +34,7 @@ _OWNERS = text("""
 
 
 class DatasetInfo(msgspec.Struct, frozen=True):
-    """Dataset.
+    """Names, tier, owner and state of a dataset.
 
     Attributes:
         owner: by the policy or its facet.

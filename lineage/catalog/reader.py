@@ -223,7 +223,7 @@ def _libpq(url: str) -> str:
 def rows_for(
     reader: CatalogReader, sql: str, keys: Iterable[int | str], values: Values | None = None
 ) -> list[Row]:
-    """Rows of a question that holds `IN (:keys)`, of as many as there are; none of none."""
+    """Return the rows of a query with `IN (:keys)`, for any number of keys; none for none."""
     wanted = list(keys)
     return reader.rows(*reader.listed(sql, wanted, values or {})) if wanted else []
 

@@ -67,7 +67,7 @@ class AutoActions:
 
 
 def incident_triggers(connection: Connection, now: int) -> list[Occasion]:
-    """Incidents that are open and nobody has taken, the eldest first."""
+    """Return open incidents that nobody has acknowledged, oldest first."""
     run = (
         select(func.max(incident_member.c.run_id))
         .where(incident_member.c.incident_id == incident.c.incident_id)

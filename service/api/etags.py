@@ -22,7 +22,7 @@ _OF_THE_BODY = ("content-type", "content-length")
 
 
 class ETags:
-    """ASGI middleware."""
+    """ASGI middleware that adds the ETag of a response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -71,7 +71,7 @@ def _walked(connection: Connection, page: Page, now: int) -> Page:
 def outcome_of(
     fault_at: int, taken_at: int | None, state: NotificationState | None, now: int
 ) -> Outcome | None:
-    """Good under 15 minutes; bad when they are over, whether or not anybody took it since.
+    """Return good for less than 15 minutes; bad after them, even if somebody took it since.
 
     Args:
         fault_at: µs.

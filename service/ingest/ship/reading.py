@@ -133,7 +133,7 @@ def open_file(path: Path) -> Iterator[Stream]:
 
 
 def read_at(stream: Stream, place: int, most: int) -> bytes:
-    """Up to so many bytes from there on; what a cut gzip still gives."""
+    """Return up to so many bytes from a position on; of a cut gzip, what is left."""
     parts: list[bytes] = []
     try:
         stream.seek(place)
