@@ -149,7 +149,7 @@ def _load_context(
 
 
 class _FaultBuilder:
-    """Adds owner, severity, windows and evidence to a group."""
+    """Builder of faults: adds owner, severity, windows and evidence to a group."""
 
     def __init__(
         self,

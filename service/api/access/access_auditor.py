@@ -29,7 +29,7 @@ _log = structlog.get_logger()
 
 
 class AccessAuditor:
-    """Judges rows for the leader of several services; called once a second.
+    """Auditor of the leader of several services; called once a second.
 
     What it finds is counted in the transaction that says that it was judged.
     """

@@ -24,7 +24,7 @@ _MOST_IDS = 500
 
 
 class AccessCounter:
-    """Called once a second, by every replica."""
+    """Periodic task that stores the counts, once a second in every replica."""
 
     def __init__(
         self, recorder: Recorder, served: ServedLog, grouped: Grouped, clock: Clock

@@ -31,7 +31,7 @@ _WAITED_MICROS: Final = int(IMPACT_BOUNDS[-1] * SECOND_MICROS)
 
 
 class ImpactClock:
-    """Called once a second; one query where no page is waited for."""
+    """Periodic task, once a second; one query where no page is waited for."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

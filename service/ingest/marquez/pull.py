@@ -74,7 +74,7 @@ class _Span(msgspec.Struct):
 
 
 class Puller:
-    """Reads one Marquez; its place in time is in the catalog."""
+    """Reader of one Marquez; the position is in the catalog."""
 
     def __init__(  # noqa: PLR0913 - whom it asks and whom it hands to, by name
         self,

@@ -59,7 +59,7 @@ class LakeRead(msgspec.Struct, frozen=True):
 
 
 class LakeReading:
-    """Reads one lake until a deadline.
+    """Reader of one lake until a deadline.
 
     Attributes:
         begins: first day of which the lake holds events.

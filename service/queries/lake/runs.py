@@ -56,7 +56,7 @@ class LakeRuns(msgspec.Struct, frozen=True):
 
 
 class DatasetWindow(msgspec.Struct, frozen=True):
-    """Runs of a dataset that are asked for: `first` and `last` are days or timestamps."""
+    """Request for runs of a dataset: `first` and `last` are days or timestamps."""
 
     dataset: str
     namespace: str | None

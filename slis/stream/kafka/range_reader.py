@@ -68,7 +68,7 @@ class _Window:
 
 
 class RangeReader:
-    """Takes the records of one range, in the order of their offsets.
+    """Reader of the records of one range, in the order of their offsets.
 
     Attributes:
         is_done: whether the range is read to its end, or its bound of bytes is reached.

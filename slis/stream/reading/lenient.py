@@ -57,7 +57,7 @@ def _decoder(kind: type[Struct]) -> msgspec.json.Decoder[Any]:
 
 
 class _Reader:
-    """Reads one text part by part.
+    """Reader of one text, part by part.
 
     Attributes:
         is_whole: whether each part had its type so far.
