@@ -1,4 +1,4 @@
-"""Counts what this process answered without an audit row, and what it rejected without one.
+"""Counts of what this process answered or rejected without an audit row.
 
 The judge of the audit log sees rows; this counts what has none, for each replica by itself.
 """

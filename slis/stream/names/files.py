@@ -1,4 +1,4 @@
-"""Join files to the datasets of their folders: a reader may name a file of what is a folder.
+"""Files as datasets of their folders: a reader may name a file of what is a folder.
 
 A file is its folder's dataset while nobody writes the file and the policy does not declare it, and
 where some run writes the folder, the policy declares the folder, or the file is called as the
