@@ -38,7 +38,7 @@ from service.exporter import cached_metrics
 from service.exporter.metrics import CatalogCollector
 from service.exporter.scraping import Scraping
 from service.incidents import incident_worker
-from service.incidents.impact.clock import ImpactClock
+from service.incidents.impact.impact_clock import ImpactClock
 from service.runtime import periodic
 from service.runtime.catalog_jobs import CatalogJobs
 from service.runtime.gc_tuning import freeze_startup

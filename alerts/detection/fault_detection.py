@@ -25,7 +25,7 @@ from alerts.operator_actions.suppression_windows import (
     common_window,
     find_windows,
 )
-from alerts.root_cause.causes import find_shared_causes, merge_by_cause
+from alerts.root_cause.cause_merging import find_shared_causes, merge_by_cause
 from alerts.root_cause.common_causes import CommonCause
 from alerts.root_cause.faults import FaultGroup, Root
 from alerts.root_cause.impact_walks import ImpactWalks
