@@ -1,4 +1,4 @@
-"""Decides by a request's headers whether it is served, and whether Lineward itself sent it."""
+"""Admission of a request by its headers: whether it is served, and whether Lineward sent it."""
 
 import hmac
 

@@ -21,7 +21,7 @@ from collector.errors import (
 from collector.in_flight import InFlight, Reservation
 from collector.landing import SpoolLanding
 from collector.parser import EventParser
-from collector.rsgi import Closing, Http, Scope
+from collector.rsgi import ClosingRequest, Http, Scope
 from collector.settings import Limits
 from collector.writes import Rejected
 from lineage import origins
@@ -67,7 +67,7 @@ class App:
     async def __rsgi__(self, scope: Scope, protocol: Http) -> None:
         """Answer one request; every rejection becomes its status here."""
         if self._is_draining or _is_listener(scope):
-            protocol = Closing(protocol)
+            protocol = ClosingRequest(protocol)
         try:
             self._admission.check_address(scope)
             path = _path(scope)

@@ -14,9 +14,9 @@ from collector.checker import (
     KINDS_OF_ERROR,
     LENGTH_BYTES,
     Answer,
-    CheckedElements,
+    BatchElements,
+    BodyRejection,
     CheckedEvent,
-    FailedCheck,
 )
 from collector.errors import CheckFailedError
 from collector.events import ValidEvent
@@ -49,7 +49,7 @@ class CheckProcess:
             CheckFailedError: the process has ended.
         """
         answer = self._exchange(EVENT, body)
-        if isinstance(answer, FailedCheck):
+        if isinstance(answer, BodyRejection):
             raise KINDS_OF_ERROR[answer.error](
                 answer.detail, path=answer.path, reason=answer.reason
             )
@@ -62,7 +62,7 @@ class CheckProcess:
         Raises:
             CheckFailedError: the process has ended.
         """
-        return cast("CheckedElements", self._exchange(ELEMENTS, body)).elements
+        return cast("BatchElements", self._exchange(ELEMENTS, body)).elements
 
     def close(self) -> None:
         """End the process, if there is one."""

@@ -29,14 +29,14 @@ class CheckedEvent(msgspec.Struct, frozen=True, tag=True):
     duplicate_keys: int
 
 
-class CheckedElements(msgspec.Struct, frozen=True, tag=True):
-    """Elements of a batch; None where it is no array."""
+class BatchElements(msgspec.Struct, frozen=True, tag=True):
+    """Elements of a batch; None where the body is no array."""
 
     elements: list[bytes] | None
 
 
-class FailedCheck(msgspec.Struct, frozen=True, tag=True):
-    """Error of a body; its fields are those of the error."""
+class BodyRejection(msgspec.Struct, frozen=True, tag=True):
+    """Rejection of a body; its fields are those of the error."""
 
     error: str
     detail: str
@@ -44,17 +44,17 @@ class FailedCheck(msgspec.Struct, frozen=True, tag=True):
     reason: str
 
 
-Answer = CheckedEvent | CheckedElements | FailedCheck
+Answer = CheckedEvent | BatchElements | BodyRejection
 
 
 def check(request: bytes, body: bytes, limits: Limits) -> Answer:
     """Check a body; `request` is `EVENT` or `ELEMENTS`."""
     if request == ELEMENTS:
-        return CheckedElements(elements_of(body))
+        return BatchElements(elements_of(body))
     try:
         event = events.parse(body, limits)
     except (InvalidEventError, TooManyError) as error:
-        return FailedCheck(type(error).__name__, error.detail, error.path, error.reason)
+        return BodyRejection(type(error).__name__, error.detail, error.path, error.reason)
     return CheckedEvent(event.kind, event.duplicate_keys)
 
 

@@ -3,14 +3,14 @@
 from sqlalchemy import select
 
 from collector.high_water import Cursors
-from collector.settings import CollectorPlace
+from collector.settings import CollectorLocation
 from collector.shipper.position import read_position
 from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.catalog.tables import reader_cursor
 from lineage.catalog.tables.marquez import READER
 
 
-def read_cursors(place: CollectorPlace) -> Cursors | None:
+def read_cursors(place: CollectorLocation) -> Cursors | None:
     """Return the cursors, or None without a catalog or a reader.
 
     A forwarder that is wanted and has not begun has passed nothing; one that is no longer wanted

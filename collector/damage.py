@@ -1,4 +1,4 @@
-"""Finds out whether the spool's file is damaged, and which of its rows can be believed."""
+"""Search for damage in the spool's file, and for the rows that can be believed."""
 
 import hashlib
 import sqlite3

@@ -1,4 +1,4 @@
-"""Takes a batch apart of which a part is no JSON, so that each event of it is judged by itself."""
+"""Elements of a batch of which a part is no JSON, so that each event is judged by itself."""
 
 import re
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Bounds the bytes of the bodies that the collector holds at a time, and by that its memory."""
+"""Bound on the bytes of bodies that the collector holds at a time, and so on its memory."""
 
 import asyncio
 from types import TracebackType

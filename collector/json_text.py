@@ -1,4 +1,4 @@
-"""Judges a body as JSON, before and beside what it says: nesting, numbers, repeated keys.
+"""Checks of a body as JSON text: its nesting, numbers and repeated keys.
 
 An error names the JSON path of the byte at which reading ended.
 """
@@ -158,7 +158,7 @@ def count_repeated_keys(body: bytes) -> int:
 
 
 def path_at(body: bytes, offset: int) -> str:
-    """JSON path of the value that holds byte `offset`.
+    """Return the JSON path of the value that holds byte `offset`.
 
     Works on malformed text too: what comes after the offset is not looked at.
 

@@ -14,7 +14,7 @@ _Waiter = asyncio.Future[None]
 
 
 class SpoolLanding:
-    """Makes events durable; `land` returns when they are."""
+    """Landing of events: `land` returns when they are durable."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop

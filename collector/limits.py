@@ -1,4 +1,4 @@
-"""Reads a request's body within its bounds: bytes as sent, bytes inflated, seconds."""
+"""Reader of a request's body within its bounds: bytes as sent, bytes inflated, seconds."""
 
 import asyncio
 import contextlib

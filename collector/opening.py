@@ -1,4 +1,4 @@
-"""Makes the spool's file whole before it is used: repairs damage, and says what was lost."""
+"""Opening of the spool: damage is repaired before use, and losses are reported."""
 
 import sqlite3
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import structlog
 
 from collector.damage import find_damage
 from collector.high_water import Cursors, beside
-from collector.repair import KnownFacts, finish, repair
+from collector.repair import RepairInputs, finish, repair
 from collector.settings import Limits
 from collector.spool_file import last_seq, open_spool, raise_last_seq, record_loss
 from lineage.process.clock import to_micros
@@ -42,7 +42,7 @@ def make_whole(
         reason = f"{path.name} is gone"
     if reason is not None:
         _log.error("spool_damaged", path=str(path), reason=reason)
-        known = KnownFacts(noted, read_cursors(), limits.keep_seconds)
+        known = RepairInputs(noted, read_cursors(), limits.keep_seconds)
         repaired = repair(path, reason, known, now, limits.max_spool_bytes)
         _log.error("spool_repaired", **repaired._asdict())
     elif is_suspect or noted:

@@ -79,7 +79,7 @@ class WorkerWatch:
 
 
 class WorkerParent:
-    """Starts a worker, and another when it ends without a request to stop."""
+    """Parent of a worker; it starts another when one ends without a request to stop."""
 
     def __init__(self, listening: socket.socket) -> None:
         self._listening = listening

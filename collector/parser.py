@@ -1,4 +1,4 @@
-"""Judges events, the large ones beside the event loop and one at a time."""
+"""Parser of events: small ones in the event loop, large ones beside it and one at a time."""
 
 import asyncio
 from collections.abc import Callable

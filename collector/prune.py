@@ -1,4 +1,4 @@
-"""Reports to the spool which events every reader has passed, by their cursors in the catalog.
+"""Worker that reports to the spool which events all readers have passed, by the catalog.
 
 Off the ack path: a catalog that is away delays the pruning, and nothing else.
 """
@@ -14,7 +14,7 @@ import structlog
 from collector import metrics
 from collector.damage import find_damaged_row, open_to_read
 from collector.high_water import NOT_READ, Cursors
-from collector.settings import CollectorPlace, CollectorSettings
+from collector.settings import CollectorLocation, CollectorSettings
 from collector.spool import Spool
 from collector.spool_file import last_seq
 from lineage.catalog.trouble import CatalogError
@@ -29,7 +29,7 @@ def start(spool: Spool, settings: CollectorSettings) -> None:
     threading.Thread(target=_run, args=(spool, settings), daemon=True, name="prune").start()
 
 
-def read_or_nothing(place: CollectorPlace) -> Cursors:
+def read_or_nothing(place: CollectorLocation) -> Cursors:
     """Return what readers have passed; nothing if the catalog cannot be read."""
     from msgspec import DecodeError  # noqa: PLC0415 - as below
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415 - as below
@@ -56,7 +56,7 @@ def _run(spool: Spool, settings: CollectorSettings) -> None:
         before = cursors
 
 
-def look_ahead(spool: Spool, place: CollectorPlace, before: Cursors, now: Cursors) -> None:
+def look_ahead(spool: Spool, place: CollectorLocation, before: Cursors, now: Cursors) -> None:
     """Have the spool looked through where readers cannot go on in it, or have passed its end."""
     path = place.data_dir / "spool.db"
     reason = None

@@ -1,4 +1,4 @@
-"""Sets a damaged spool aside, and begins a new one with all events that can still be read.
+"""Repair of a damaged spool: it is set aside, and a new one gets all readable events.
 
 The new file is built beside the old one and takes its name when it is complete: a process that is
 killed in between loses nothing of what was saved.
@@ -45,8 +45,8 @@ class Repaired(NamedTuple):
     lost_events: int
 
 
-class KnownFacts(NamedTuple):
-    """Facts known from elsewhere than the damaged file.
+class RepairInputs(NamedTuple):
+    """Inputs of a repair that do not come from the damaged file.
 
     Attributes:
         noted: the last number by the high-water mark; 0: unknown.
@@ -71,7 +71,7 @@ def finish(path: Path) -> None:
         repaired.rename(path)
 
 
-def repair(path: Path, reason: str, known: KnownFacts, now: datetime, max_bytes: int) -> Repaired:
+def repair(path: Path, reason: str, known: RepairInputs, now: datetime, max_bytes: int) -> Repaired:
     """Build a new spool of what can be read, and give it the damaged one's name.
 
     Raises:
@@ -93,7 +93,7 @@ def repair(path: Path, reason: str, known: KnownFacts, now: datetime, max_bytes:
 
 
 def _save(
-    path: Path, fresh: Path, new: sqlite3.Connection, known: KnownFacts, now: datetime
+    path: Path, fresh: Path, new: sqlite3.Connection, known: RepairInputs, now: datetime
 ) -> tuple[int, int]:
     """Copy what can be read; return how many events were saved and lost."""
     with closing(_open_damaged(path, fresh, new)) as old:

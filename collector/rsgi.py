@@ -50,7 +50,7 @@ class Http(Protocol):
         """Answer with bytes."""
 
 
-class Closing:
+class ClosingRequest:
     """Request whose answer says `Connection: close`; the server closes the connection then."""
 
     def __init__(self, http: Http) -> None:

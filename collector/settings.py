@@ -39,7 +39,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     drain_seconds: _Drain = 0.0  # answers go on after SIGTERM, while senders go elsewhere
 
 
-class CollectorPlace(msgspec.Struct, frozen=True, kw_only=True):
+class CollectorLocation(msgspec.Struct, frozen=True, kw_only=True):
     """Address and folder of the collector (`LINEWARD_…`, shared with the other roles)."""
 
     host: str = "127.0.0.1"
@@ -73,7 +73,7 @@ class CollectorPlace(msgspec.Struct, frozen=True, kw_only=True):
 class CollectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Settings that a collector process reads from its environment."""
 
-    place: CollectorPlace = CollectorPlace()
+    place: CollectorLocation = CollectorLocation()
     limits: Limits = Limits()
 
 
@@ -83,7 +83,7 @@ def read() -> CollectorSettings:
     Raises:
         InvalidSettingError: a value out of range, or an unknown `LINEWARD_COLLECTOR_` variable.
     """
-    place = environment.read(CollectorPlace)
+    place = environment.read(CollectorLocation)
     url = add_password(place.catalog_url, place.catalog_password_file)
     place = msgspec.structs.replace(place, catalog_url=url)
     read_log()

@@ -1,4 +1,4 @@
-"""Decides which process leads: rules over the row of a lease, by the clock of the database.
+"""Decision on which process leads: rules over the row of a lease, by the database's clock.
 
 A process takes a lease that is free and renews it while it leads. Each taking begins a new epoch.
 Transactions of a leader check the epoch (`lineage.catalog.leases`), so that a process that was

@@ -38,7 +38,7 @@ from service.exporter import cached_metrics
 from service.exporter.metrics import CatalogCollector
 from service.exporter.scraping import Scraping
 from service.incidents import incident_worker
-from service.incidents.impact.clock import ImpactClock
+from service.incidents.impact.impact_clock import ImpactClock
 from service.runtime import periodic
 from service.runtime.catalog_jobs import CatalogJobs
 from service.runtime.gc_tuning import freeze_startup
@@ -56,8 +56,8 @@ _HEADER_SECONDS = 10.0
 _log = structlog.get_logger()
 
 
-class StartValues(msgspec.Struct, frozen=True):
-    """Values that the process was started with."""
+class StartupSettings(msgspec.Struct, frozen=True):
+    """Settings that the process was started with."""
 
     settings: Settings
     routing: RoutingSettings
@@ -68,7 +68,7 @@ def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
     begin_role()
     try:
-        given = StartValues(read(), notify_settings.read_routing(), read_delivery())
+        given = StartupSettings(read(), notify_settings.read_routing(), read_delivery())
         require_guarded(given.settings, _policy(given.settings), with_collector=False)
         ports = (given.settings.service_port, given.settings.metrics_port)
         listening = [listen(given.settings.host, port) for port in ports]
@@ -87,7 +87,7 @@ def _policy(settings: Settings) -> Policy | None:
         return None
 
 
-async def _serve(given: StartValues, asked: socket.socket, scraped: socket.socket) -> None:
+async def _serve(given: StartupSettings, asked: socket.socket, scraped: socket.socket) -> None:
     keep_connections(given.settings.catalog, _READERS)
     # Python works at one answer at a time: more threads cost memory, and wait for each other.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
@@ -146,7 +146,7 @@ def _metrics(collector: CatalogCollector) -> CollectorRegistry:
 
 
 def _jobs(  # noqa: PLR0913, PLR0917 - what the process consists of
-    given: StartValues,
+    given: StartupSettings,
     tallies: CounterBuffer,
     guard: Guard,
     stored: StoredAccess,
@@ -174,7 +174,10 @@ def _jobs(  # noqa: PLR0913, PLR0917 - what the process consists of
 
 
 def _of_leader(
-    given: StartValues, guard: Guard, job: Callable[..., ScheduledJob], metrics: CatalogCollector
+    given: StartupSettings,
+    guard: Guard,
+    job: Callable[..., ScheduledJob],
+    metrics: CatalogCollector,
 ) -> Iterator[ScheduledJob]:
     """Return the jobs that the leader alone runs."""
     settings, policy, began_at = given.settings, guard.policy, to_micros(system_clock())

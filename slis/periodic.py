@@ -21,7 +21,7 @@ _SHARE = 2
 
 
 class Evaluations:
-    """Decides when an evaluation is due.
+    """Schedule of evaluations: when the next one is due.
 
     Facts changed, a deadline passed, or it is long since the last. What takes 4 s may come every
     8 s: a small estate is evaluated sooner than a large one.
@@ -65,7 +65,7 @@ class Evaluations:
 
 
 class PeriodicTask:
-    """Runs `work` again and again in a thread of its own, until it is stopped.
+    """Thread that runs `work` again and again until it is stopped.
 
     `first`, where it is given, is the first turn. An error is logged and the next turn comes: a
     catalog that is away for a minute is no reason to stop the stream.

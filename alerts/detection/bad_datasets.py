@@ -1,4 +1,4 @@
-"""Load SLI violations of the newest evaluation, and runs that failed since the last write."""
+"""Violations of SLIs in the newest evaluation, and runs that failed since the last write."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Find failed runs to notify of before a dataset is bad, and those whose retry is expected."""
+"""Failed runs to notify of before a dataset is bad, and those whose retry is expected."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final

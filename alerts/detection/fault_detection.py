@@ -1,4 +1,4 @@
-"""Find the faults of an evaluation: roots, severity, owners and suppression windows."""
+"""Detection of an evaluation's faults: roots, severity, owners and suppression windows."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ from alerts.operator_actions.suppression_windows import (
     common_window,
     find_windows,
 )
-from alerts.root_cause.causes import find_shared_causes, merge_by_cause
+from alerts.root_cause.cause_merging import find_shared_causes, merge_by_cause
 from alerts.root_cause.common_causes import CommonCause
 from alerts.root_cause.faults import FaultGroup, Root
 from alerts.root_cause.impact_walks import ImpactWalks
@@ -149,7 +149,7 @@ def _load_context(
 
 
 class _FaultBuilder:
-    """Adds owner, severity, windows and evidence to a group."""
+    """Builder of faults: adds owner, severity, windows and evidence to a group."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Load names, tiers, owners and states of datasets, and root jobs and owners of jobs at fault."""
+"""Names, tiers, owners and states of datasets; root jobs and owners of the jobs at fault."""
 
 from collections.abc import Iterable, Iterator
 
@@ -34,7 +34,7 @@ _OWNERS = text("""
 
 
 class DatasetInfo(msgspec.Struct, frozen=True):
-    """Dataset.
+    """Names, tier, owner and state of a dataset.
 
     Attributes:
         owner: by the policy or its facet.

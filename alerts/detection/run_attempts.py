@@ -1,4 +1,4 @@
-"""Load failed runs, and the runs of the same job that may be their retries."""
+"""Failed runs, and the runs of the same job that may be their retries."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

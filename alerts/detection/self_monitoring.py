@@ -1,4 +1,4 @@
-"""Monitor Lineward itself: whether its evaluation is current, and which of its parts fail.
+"""Monitoring of Lineward itself: whether its evaluation is current, and which parts fail.
 
 Faults of Lineward become incidents beside those of datasets.
 """

@@ -1,4 +1,4 @@
-"""Load the lineage snapshot from the catalog: datasets, current edges, and failed runs.
+"""Loader of the lineage snapshot: datasets, current edges and failed runs of the catalog.
 
 The whole catalog is read, by columns, and only while something is wrong: `docs/incidents.md` has
 the figures.

@@ -1,4 +1,4 @@
-"""Store incidents in the catalog: their state, events and members."""
+"""Store of incidents in the catalog: their state, events and members."""
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Store which datasets belong to incidents: their members, and all downstream of the root."""
+"""Store of the datasets of incidents: their members, and all downstream of the root."""
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping

@@ -26,6 +26,11 @@ from alerts.notify.settings import DeliverySettings
 from lineage.catalog.tables import notification, notification_channel
 from lineage.process.clock import SECOND_MICROS
 
+# A provider may ask for a longer wait than ours, hardly for more than an hour.
+_LONGEST_RETRY_SECONDS: Final = 3_600
+# Messages sent since then are looked for before one is sent again.
+_DOUBT_SECONDS: Final = 86_400
+
 
 class SendClaim(msgspec.Struct, frozen=True):
     """Message that this sender may send until its lease ends.
@@ -207,12 +212,6 @@ def _kind_of(row: Row[Any]) -> str:
 
 def _waiting_of(row: Row[Any]) -> WaitingMessage:
     return WaitingMessage(row.revision, row.kind, row.doubt_since)
-
-
-# A provider may ask for a longer wait than ours, hardly for more than an hour.
-_LONGEST_RETRY_SECONDS: Final = 3_600
-# Messages sent since then are looked for before one is sent again.
-_DOUBT_SECONDS: Final = 86_400
 
 
 def correct_times(connection: Connection, now: int, settings: DeliverySettings) -> None:

@@ -15,7 +15,7 @@ _NO_STEP = "its owner has no further escalation step, or nobody was notified of 
 
 
 class NotificationWorker:
-    """Called once a second."""
+    """Periodic task of notifications, once a second."""
 
     def __init__(
         self, clock: Clock, policy: Callable[[], Policy], settings: RoutingSettings

@@ -48,6 +48,7 @@ from lineage.process.clock import SECOND_MICROS
 
 # An alert on an outage mutes for so long; the catalog shows the outage by then.
 _BELIEVED_SECONDS: Final = 900
+_JSON: Final = ("labels", "annotations", "channels")  # columns of JSON
 _log = structlog.get_logger(__name__)
 
 
@@ -211,9 +212,6 @@ def _load_alerts(connection: Connection, fingerprints: Iterable[str]) -> dict[st
         rows = connection.execute(own).mappings()
         found |= {row["fingerprint"]: _parse_alert(row) for row in rows}
     return found
-
-
-_JSON: Final = ("labels", "annotations", "channels")
 
 
 def _parse_alert(row: Mapping[Any, Any]) -> AlertRecord:

@@ -1,4 +1,4 @@
-"""Find the roots among faults that explain each other, and assign the others to them."""
+"""Roots among faults that explain each other, and the assignment of the others to them."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Find attributes that failing jobs share and good jobs do not: then they are one fault."""
+"""Attributes that failing jobs share and good jobs lack: the failures are then one fault."""
 
 import math
 from collections import Counter

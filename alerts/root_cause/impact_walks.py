@@ -1,4 +1,4 @@
-"""Compute what is downstream of each root, and cache what severities need.
+"""Walks downstream of each root, and a cache of what severities need.
 
 An impact may be half of the datasets, and a storm has thousands of roots: all impacts together took
 gigabytes. Remembered is what a severity needs, for as long as the graph is the same.

@@ -1,4 +1,4 @@
-"""Link symptoms that explain others: by edges, through unobserved datasets, or in one job.
+"""Links from symptoms to others that they explain: by edges, unobserved datasets, or one job.
 
 Everything is a join of arrays, near linear in the edges around what fails.
 """

@@ -1,4 +1,4 @@
-"""Decide how long to wait for the retry of a failed run before people are notified.
+"""Wait for the retry of a failed run before people are notified: whether, and how long.
 
 All times are whole microseconds since 1970 UTC.
 """

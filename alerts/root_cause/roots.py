@@ -1,4 +1,4 @@
-"""Find faults from SLI violations: each root with all that it explains, and the evidence."""
+"""Faults from SLI violations: each root with all that it explains, and the evidence."""
 
 from collections.abc import Iterable, Iterator
 

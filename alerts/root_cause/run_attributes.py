@@ -1,4 +1,4 @@
-"""Load attributes of runs that several jobs can have in common."""
+"""Attributes of runs that several jobs can have in common."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final

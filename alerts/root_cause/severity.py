@@ -1,4 +1,4 @@
-"""Rate a fault as page or ticket: by what is downstream and how soon, never by its own tier."""
+"""Severity of a fault, page or ticket: by what is downstream and how soon, never its own tier."""
 
 from typing import Final, Literal
 

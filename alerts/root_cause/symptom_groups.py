@@ -1,4 +1,4 @@
-"""Group symptoms of one fault: all outputs of a failing job are one, by kind."""
+"""Groups of symptoms of one fault: all outputs of a failing job are one, by kind."""
 
 import msgspec
 import numpy as np

@@ -1,4 +1,4 @@
-"""Render Alertmanager's configuration of a policy: routes, and receivers for owners and outside."""
+"""Alertmanager's configuration of a policy: routes, and receivers for owners and outside."""
 
 from typing import Any, Final, get_args
 

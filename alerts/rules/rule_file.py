@@ -1,4 +1,4 @@
-"""Render the Prometheus rules of a policy."""
+"""Prometheus rules of a policy, as a file."""
 
 from typing import Final
 

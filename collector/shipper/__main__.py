@@ -9,7 +9,7 @@ import msgspec
 import structlog
 from confluent_kafka import KafkaException, Producer
 
-from collector.settings import CollectorPlace
+from collector.settings import CollectorLocation
 from collector.shipper import metrics
 from collector.shipper.producing import NotShippedError, ProducerFailedError
 from collector.shipper.shipper import Shipper
@@ -108,7 +108,7 @@ def main() -> int:
     begin_role()
     HEALTH.beat_beside()
     try:
-        place, log = environment.read(CollectorPlace), _required(read_log())
+        place, log = environment.read(CollectorLocation), _required(read_log())
         shipper = _shipper(place, log)
         metrics.measure(shipper.backlog, system_clock)
         role = ShipperRole(shipper)
@@ -136,7 +136,7 @@ def _required(log: KafkaLog | None) -> KafkaLog:
     return log
 
 
-def _shipper(place: CollectorPlace, log: KafkaLog) -> Shipper:
+def _shipper(place: CollectorLocation, log: KafkaLog) -> Shipper:
     producer = Producer(CLIENT | log.producer_settings())
     given = {"topic": log.topic, "collector": log.collector, "clock": system_clock}
     return Shipper(place.data_dir, producer, alive=HEALTH.beat, **given)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Moves a collector's spool on to Kafka: a window at a time, and behind it the position.
+"""Shipper of a collector's spool to Kafka: a window at a time, and then the position.
 
 Senders never wait for it: their acknowledgement is the spool's fsync. A window is acknowledged by
 Kafka as a whole before the position moves; one that was cut short is sent again.

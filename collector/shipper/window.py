@@ -1,4 +1,4 @@
-"""Reads from the spool what the shipper sends next: a window of events and rejected bodies."""
+"""Window of events and rejected bodies of the spool that the shipper sends next."""
 
 import sqlite3
 from collections.abc import Iterator

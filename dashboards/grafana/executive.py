@@ -21,7 +21,7 @@ from dashboards.grafana.spec import (
 
 
 def executive(asked: Objectives) -> Board:
-    """Thresholds are the policy's objectives."""
+    """Return the dashboard; its thresholds are the policy's objectives."""
     return Board(
         uid=links.EXECUTIVE,
         title="Lineage: overview",

@@ -43,7 +43,7 @@ def boards(policy: Policy) -> tuple[Board, ...]:
 
 
 def render_document(policy: Policy, url: str = DEFAULT_URL) -> dict[str, str]:
-    """JSON by uid, as Grafana 11 and newer read it.
+    """Return JSON by uid, as Grafana 11 and newer read it.
 
     Args:
         policy: its objectives are the thresholds.
@@ -53,7 +53,7 @@ def render_document(policy: Policy, url: str = DEFAULT_URL) -> dict[str, str]:
 
 
 def as_json(document: Any) -> str:  # noqa: ANN401 - the SDK's models
-    """Sorted keys, so that a change shows as what it is."""
+    """Return JSON with sorted keys, so that a diff shows only what changed."""
     made = json.loads(json.dumps(document, cls=JSONEncoder), object_hook=_placed_as_usual)
     return json.dumps(made, sort_keys=True, indent=2) + "\n"
 

@@ -126,12 +126,12 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def least(objective: Decimal) -> tuple[Step, ...]:
-    """Good from the objective on; where there is none, neither."""
+    """Return steps for a value that is good from the objective on."""
     return ((None, RED), (float(objective), GREEN))
 
 
 def most(objective: float) -> tuple[Step, ...]:
-    """Good below it, and bad from it on."""
+    """Return steps for a value that is bad from the objective on."""
     return ((None, GREEN), (objective, RED))
 
 

@@ -1,4 +1,4 @@
-"""Measures the pipeline against its budgets.
+"""Benchmark of the pipeline against its budgets.
 
 Backlog, cost per event by size, live lag, memory, idle cost.
 """

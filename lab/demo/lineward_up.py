@@ -30,7 +30,7 @@ _MOST_QUOTED = 20
 _EVIDENCE_SECONDS = {"EVIDENCE_SECONDS": "5", "EVIDENCE_SETTLE_SECONDS": "15"}
 
 
-class Home:
+class LinewardUp:
     """Process of `lineward up`, as a child."""
 
     def __init__(self, settings: Settings, log: Path, event_logs: Path) -> None:

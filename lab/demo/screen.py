@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from rich.console import RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from lab.demo.lineward_up import Home
+from lab.demo.lineward_up import LinewardUp
 from service.cli.commands.slis import table as sli_table
 from service.cli.terminal import console, escape_markup, grid, state
 from service.queries.shapes import DatasetRow
@@ -66,7 +66,7 @@ class Screen:
             escape_markup(f"{seconds:4.0f} s  ", "dim") + escape_markup(text, style)
         )
 
-    def show(self, home: Home) -> None:
+    def show(self, home: LinewardUp) -> None:
         """Print the SLIs by tier, and datasets that are not good: reason and owner."""
         self._console.print(sli_table(home.slis()))
         self._console.print(_problems(home))
@@ -77,7 +77,7 @@ class Screen:
             self._console.print(escape_markup(line), soft_wrap=True)
 
 
-def _problems(home: Home) -> RenderableType:
+def _problems(home: LinewardUp) -> RenderableType:
     columns = ("dataset", "state", "SLI", "reason", "owner", "tier", "evidence")
     shown = grid(*columns, title="problems")
     for name, row in home.datasets().items():
@@ -88,7 +88,7 @@ def _problems(home: Home) -> RenderableType:
     return shown
 
 
-def _cells(row: DatasetRow, home: Home) -> tuple[str, ...]:
+def _cells(row: DatasetRow, home: LinewardUp) -> tuple[str, ...]:
     known = (row.sli, row.reason, row.owner, row.tier)
     return (*(word or "-" for word in known), home.evidence(row))
 

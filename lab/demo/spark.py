@@ -1,4 +1,4 @@
-"""Starts the shop's jobs as anybody would: spark-submit, with the real OpenLineage listener."""
+"""Jobs of the shop, started by spark-submit with the real OpenLineage listener."""
 
 import os
 import signal

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from lab.demo.lineward_up import Home
+from lab.demo.lineward_up import LinewardUp
 from lab.demo.spark import EVENT_LOGS
 from lab.demo.story import Story
 from service.errors import RejectedInputError
@@ -37,7 +37,7 @@ def run(*, once: bool, data_dir: Path | None) -> int:
         with _folder(data_dir) as folder:
             own = {"data_dir": folder / "lineward", "policy": POLICY}
             settings = msgspec.structs.replace(settings, **own)
-            home = Home(settings, folder / "up.log", folder / "shop" / EVENT_LOGS)
+            home = LinewardUp(settings, folder / "up.log", folder / "shop" / EVENT_LOGS)
             Story(folder, home).play(once=once)
     except KeyboardInterrupt:
         return 130

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab.demo import recording
 from lab.demo.estate import Shop
-from lab.demo.lineward_up import Home, outage
+from lab.demo.lineward_up import LinewardUp, outage
 from lab.demo.screen import Screen
 from lab.demo.spark import ShopJob, finish, http
 from lab.demo.waiting import Patience, StepFailedError
@@ -36,7 +36,7 @@ _CLICKS_EVERY_SECONDS = 3.0
 class Story:
     """Run of the demo, in a folder of its own."""
 
-    def __init__(self, folder: Path, home: Home) -> None:
+    def __init__(self, folder: Path, home: LinewardUp) -> None:
         self._folder = folder
         self._home = home
         self._shop = Shop(folder / "shop")

@@ -1,4 +1,4 @@
-"""Waits for what other processes do: a condition and a deadline, and a word of how it goes."""
+"""Wait for what other processes do: a condition, a deadline, and a word of how it goes."""
 
 import time
 from collections.abc import Callable

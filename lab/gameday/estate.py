@@ -1,4 +1,4 @@
-"""Makes an estate from a seed: layers of datasets over shared sources, and the jobs between."""
+"""Estate from a seed: layers of datasets over shared sources, and the jobs between."""
 
 import random
 from datetime import date

@@ -12,7 +12,7 @@ from lineage.process.clock import SECOND_MICROS
 
 
 class Listener:
-    """Makes the events of runs, one run at a time, in the order in which they begin."""
+    """Maker of the events of runs, one run at a time, in the order in which they begin."""
 
     def __init__(self, estate: Estate) -> None:
         """Start without runs of long applications."""

@@ -6,12 +6,12 @@ from typing import Final
 
 import msgspec
 
+from lab.gameday.fault_truth import standing, truth_of, windows
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, Estate
 from lab.gameday.planning import NoJobFreeError, Planning
 from lab.gameday.slots import begins_at
 from lab.gameday.truth import KINDS, Kind, Truth
-from lab.gameday.truths import standing, truth_of, windows
 from lineage.policy.model import Suppression
 
 _RARE: Final[tuple[Kind, ...]] = ("collector_outage", "holiday")

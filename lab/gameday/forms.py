@@ -94,7 +94,7 @@ class EventForm(Protocol):
 
 
 class Forms:
-    """Makes each form once."""
+    """Cache of forms: each is made once."""
 
     def __init__(self) -> None:
         self._made: dict[EventForm, bytes] = {}

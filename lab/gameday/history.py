@@ -52,7 +52,7 @@ def _edges(estate: Estate, injected: tuple[Injected, ...]) -> list[int]:
 
 
 class _Arriving:
-    """Holds what was posted and has not arrived: a day's at most."""
+    """Buffer of what was posted and has not arrived: a day's at most."""
 
     def __init__(self, estate: Estate, injected: tuple[Injected, ...]) -> None:
         self._estate = estate

@@ -20,7 +20,7 @@ PLATFORM = "platform"
 
 
 def policy_of(estate: Estate, suppressions: Iterable[Suppression] = ()) -> Policy:
-    """Owners with channels, folders, tiers, calendars, and the windows of planned work.
+    """Return the policy: owners, folders, tiers, calendars, and windows of planned work.
 
     Key files are `keys/TEAM`, relative to the folder of keys.
     """

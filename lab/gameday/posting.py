@@ -1,4 +1,4 @@
-"""Stamps the events of one run: ids, times, and when each arrives."""
+"""Stamps of the events of one run: ids, times, and when each arrives."""
 
 import hashlib
 import random

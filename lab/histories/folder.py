@@ -1,4 +1,4 @@
-"""Read a folder of publishing histories: when each dataset was written, with labelled gaps.
+"""Folder of publishing histories: when each dataset was written, with labelled gaps.
 
 `index.csv` names the files, `labels.csv` each gap that is not plain normal, and each file holds one
 unix time a line. `docs/benchmarks.md` describes the columns.

@@ -95,7 +95,7 @@ def learning_days(cycle_days: float) -> list[float]:
 def limit_gaps(
     spark: SparkSession, folder: Path, simulated: Simulated, instants: list[datetime]
 ) -> pd.DataFrame:
-    """Profiles with limits, of those that have learned enough for one."""
+    """Return the profiles that have learned enough for a limit, with their limits."""
     writes = load_writes(spark, folder, simulated)
     plan = _CALENDAR if simulated.has_calendar else None
     ours = spark.createDataFrame([], GAPS)

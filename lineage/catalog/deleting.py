@@ -1,4 +1,4 @@
-"""Deletes what a table keeps no longer: in slices, so that nobody waits long for the catalog."""
+"""Deletion of old rows in slices, so that nobody waits long for the catalog."""
 
 import time
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Opens the catalog: SQLite in one folder, or PostgreSQL by URL."""
+"""Engine of the catalog: SQLite in one folder, or PostgreSQL by URL."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ FENCE: Final = "lineward_fence"  # execution option of an engine, see `lineage.c
 
 
 class Fence(Protocol):
-    """Decides whether a write transaction may be committed."""
+    """Decision on whether a write transaction may be committed."""
 
     pause_seconds: int  # for which the transaction may stand still
 

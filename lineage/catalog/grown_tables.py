@@ -1,4 +1,4 @@
-"""PostgreSQL's planner learns of the tables that one transaction has filled, when it commits.
+"""Statistics for PostgreSQL's planner of tables that one transaction has filled, at its commit.
 
 Autovacuum learns of them a minute later. If it looks while the transaction runs, it counts none of
 the new rows: until its next look the planner expects three rows where 100,000 are, and joins them

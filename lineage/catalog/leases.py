@@ -1,4 +1,4 @@
-"""Stores leases in the catalog, and fences the transactions of a leader.
+"""Leases in the catalog, and the fence around the transactions of a leader.
 
 A fenced engine's `write_transaction` compares the stored epoch as the last statement before the
 commit, under a lock that keeps others from taking the lease until then. So all that an epoch wrote

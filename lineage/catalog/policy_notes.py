@@ -1,4 +1,4 @@
-"""Notes in the catalog on policies: by which one each role goes, for status and metrics.
+"""Notes in the catalog on policies: which one each role uses, for status and metrics.
 
 After a restart they say what the last valid policy was, and whether the API asked for tokens.
 """
@@ -22,7 +22,7 @@ _NEWEST = "SELECT hash FROM access_version ORDER BY in_force_from DESC LIMIT 1"
 
 
 class PolicyNotes:
-    """Writes a role's standing when it changed."""
+    """Writer of the policy that a role uses, when it changed."""
 
     def __init__(self, role: str, standing: Callable[[], PolicyState]) -> None:
         self._name = f"{POLICY_IN_FORCE}{role}"

@@ -1,4 +1,4 @@
-"""Reads the catalog for those who only ask: light to import, and unable to write.
+"""Reader of the catalog for processes that only query: light to import, unable to write.
 
 SQLAlchemy takes half a second to import on two busy cores, which is all that a command that asks
 may take. So questions are SQL that SQLite and PostgreSQL both understand, with `:name` parameters.
@@ -223,7 +223,7 @@ def _libpq(url: str) -> str:
 def rows_for(
     reader: CatalogReader, sql: str, keys: Iterable[int | str], values: Values | None = None
 ) -> list[Row]:
-    """Rows of a question that holds `IN (:keys)`, of as many as there are; none of none."""
+    """Return the rows of a query with `IN (:keys)`, for any number of keys; none for none."""
     wanted = list(keys)
     return reader.rows(*reader.listed(sql, wanted, values or {})) if wanted else []
 

@@ -1,4 +1,4 @@
-"""Compares the catalog's schema with the one that this release was made for.
+"""Revision of the catalog's schema, compared with the one that this release was made for.
 
 Light to import: every role asks this before it works, and most find that nothing is to be done.
 """

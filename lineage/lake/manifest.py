@@ -73,8 +73,8 @@ def list_folders(rows: Rows, first_day: str = FIRST_DAY, last_day: str = LAST_DA
 
 
 def query(connection: "Connection") -> Rows:
-    """Return what asks the catalog through this connection."""
-    # Commands that ask by a `Reader` load no database toolkit.
+    """Return a function that queries the catalog through this connection."""
+    # Commands that query by a `CatalogReader` load no database toolkit.
     from sqlalchemy import text  # noqa: PLC0415
 
     return lambda sql, values: connection.execute(text(sql), dict(values)).all()

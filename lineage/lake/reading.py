@@ -1,4 +1,4 @@
-"""Reads events of the lake, by its manifest."""
+"""Reader of the lake's events, by its manifest."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar

@@ -1,4 +1,4 @@
-"""Rejects a new version of the policy file that may be half-written.
+"""Check for a new version of the policy file that may be half-written.
 
 A half-written file is valid YAML where it ends between two lines, so the text alone shows nothing.
 The line `...`, which ends a YAML document, cannot be in a file that ends before it.

@@ -1,4 +1,4 @@
-"""Group datasets by the widest prefix that matches no other dataset."""
+"""Groups of datasets by the widest prefix that matches no other dataset."""
 
 import re
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Drafts a policy from what the catalog has seen: a first file to correct, never one to trust."""
+"""Draft of a policy from what the catalog has seen: a first file to correct, not to trust."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -19,7 +19,7 @@ MAX_SECONDS = 366 * 86_400
 
 
 def seconds_of(duration: str | int) -> int:
-    """Seconds of "26h", "90m", "2d 6h", or of a number that is seconds already.
+    """Return the seconds of "26h", "90m", "2d 6h", or of a number that is seconds already.
 
     Raises:
         ValueError: not a duration, or not between a second and a year.

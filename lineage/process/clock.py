@@ -36,7 +36,7 @@ def system_clock() -> datetime:
 
 
 def to_micros(instant: datetime) -> int:
-    """Microseconds since 1970 UTC: how the spool and the catalog keep every instant.
+    """Return microseconds since 1970 UTC: the form of every time in the spool and the catalog.
 
     Whole-number arithmetic: a float of seconds loses microseconds from 2004 on.
 

@@ -1,4 +1,4 @@
-"""Find the line of an error text that says what happened: one pattern for Python and for Spark."""
+"""Line of an error text that says what happened: one pattern for Python and for Spark."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""Answers whether a role is alive and ready, for a role that runs by itself in a container."""
+"""Health port of a role that runs by itself in a container: whether it is alive and ready."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""Serves HTTP/1 on a listening socket that somebody else opened, with deadlines."""
+"""HTTP/1 server on a listening socket that another process opened, with deadlines."""
 
 from typing import Any, Final
 

@@ -40,7 +40,7 @@ def log_to_stderr(level: str = "info") -> None:
 
 
 class _Lines:
-    """Writes lines; a line that the disk does not take is lost, and stops no work."""
+    """Writer of lines; a line that the disk does not take is lost, and stops no work."""
 
     def msg(self, line: str) -> None:
         with suppress(OSError):

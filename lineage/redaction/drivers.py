@@ -143,7 +143,7 @@ _OPTION = re.compile(rf"(?i)[:,&(]\s*[a-z_][\w.-]*=|[/ ][\w.-]{{0,40}}?(?:user|u
 def _without_options(text: str) -> str:
     """Cut what begins as an option does, whatever the driver puts in front of it.
 
-    What begins with `?` or `;` a rule of `name_rules` cuts, which takes the database out of it.
+    What begins with `?` or `;` is cut by a rule of `lineage.names.rules`, with the database in it.
     """
     kept = re.split("[?;]", text, maxsplit=1)[0]
     found = _OPTION.search(kept)

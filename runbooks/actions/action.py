@@ -94,7 +94,7 @@ class SqlTables(msgspec.Struct, frozen=True):
 
 
 class Sql(Protocol):
-    """Reads SQL."""
+    """Parser of SQL statements."""
 
     def statements(self, text: str, dialect: str) -> list[SqlTables]:
         """Return the tables of each statement; nothing where it cannot be parsed."""

@@ -1,4 +1,4 @@
-"""Calls an action, for a person or for the policy; what is not in the audit log is not done."""
+"""Call of an action, for a person or for the policy; each call is in the audit log first."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Opens a suppression window: what matches opens no incident while it lasts."""
+"""Action that opens a suppression window: what matches opens no incident meanwhile."""
 
 import unicodedata
 from typing import Annotated

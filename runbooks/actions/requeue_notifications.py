@@ -1,4 +1,4 @@
-"""Sends notifications again that a channel rejected for good, say with a new token."""
+"""Action that sends notifications again that a channel rejected, say with a new token."""
 
 from typing import Annotated
 

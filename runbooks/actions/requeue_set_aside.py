@@ -1,4 +1,4 @@
-"""Posts events again that the pipeline set aside, once what they failed by is fixed."""
+"""Action that posts set-aside events again, once the cause of their failure is fixed."""
 
 from collections import Counter
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""Runs a SparkApplication once more, as a copy under a new name.
+"""Action that runs a SparkApplication once more, as a copy under a new name.
 
 The operator runs an application once; a change of its spec would run it again under the same name,
 and its status, events and driver of the failed run would be lost. A copy leaves them to be read.

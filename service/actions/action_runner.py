@@ -1,4 +1,4 @@
-"""Calls an action with what this process has: its catalog, collector, supervisor and policy."""
+"""Runner of actions with this process's catalog, collector, supervisor and policy."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -89,7 +89,7 @@ class LineageAdapter:
 
 
 class SqlParser:
-    """Reads SQL of any dialect that its facet names."""
+    """Parser of SQL in any dialect that its facet names."""
 
     def statements(self, text: str, dialect: str) -> list[SqlTables]:
         """Return the tables that each statement reads or writes; none if it cannot be parsed."""

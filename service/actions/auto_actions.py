@@ -25,7 +25,7 @@ _log = structlog.get_logger(__name__)
 
 
 class AutoActions:
-    """Looks at the incidents that opened within the hour, and begins what the policy asks for."""
+    """Periodic task that begins what the policy asks for on incidents of the last hour."""
 
     def __init__(self, settings: Settings, clock: Clock, policy: Callable[[], Policy]) -> None:
         self._settings, self._clock, self._policy = settings, clock, policy
@@ -67,7 +67,7 @@ class AutoActions:
 
 
 def incident_triggers(connection: Connection, now: int) -> list[Occasion]:
-    """Incidents that are open and nobody has taken, the eldest first."""
+    """Return open incidents that nobody has acknowledged, oldest first."""
     run = (
         select(func.max(incident_member.c.run_id))
         .where(incident_member.c.incident_id == incident.c.incident_id)

@@ -1,4 +1,4 @@
-"""HTTP API: reads the catalog, and counts its responses; described at `/schema`."""
+"""HTTP API over the catalog, with counts of its responses; described at `/schema`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Adds an ETag to each response of the API, so that an unchanged response is not sent again.
+"""ETag of each response of the API, so that an unchanged response is not sent again.
 
 Around the gate: an answer was decided, made and audited, with all that it names, before it is found
 to be known. A tag is of the bytes alone, so nobody learns by one what they could not ask for.
@@ -22,7 +22,7 @@ _OF_THE_BODY = ("content-type", "content-length")
 
 
 class ETags:
-    """ASGI middleware."""
+    """ASGI middleware that adds the ETag of a response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Admit requests: few reads at once, a deadline for each body.
+"""Admission of requests: few reads at once, a deadline for each body.
 
 A body that is cut is the sender's fault.
 """

@@ -16,6 +16,26 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
 
+# Control, format (text direction), surrogates, line and paragraph separators: what a name could
+# use to rewrite the screen around it.
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_STYLES = {
+    "bad": "bold red",
+    "unknown": "yellow",
+    "learning": "cyan",
+    "good": "green",
+    "running": "green",
+    "restarting": "yellow",
+    "waiting": "yellow",
+    "failing": "bold red",
+    "stopped": "red",
+    "COMPLETE": "green",
+    "FAIL": "bold red",
+}
+_WHOLE = frozenset({"incident", "severity", "state", "status", "tier", "SLI", "did", "role"})
+_NUMBERS = frozenset({"good", "total", "ratio", "objective", "steps"})
+
+
 class PartialAnswer(Protocol):
     """Answer that may be incomplete."""
 
@@ -41,26 +61,6 @@ class Branch(Protocol):
 
 _Answer = TypeVar("_Answer", bound=PartialAnswer)
 _Branch = TypeVar("_Branch", bound=Branch)
-# Control, format (text direction), surrogates, line and paragraph separators: what a name could
-# use to rewrite the screen around it.
-_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_STYLES = {
-    "bad": "bold red",
-    "unknown": "yellow",
-    "learning": "cyan",
-    "good": "green",
-    "running": "green",
-    "restarting": "yellow",
-    "waiting": "yellow",
-    "failing": "bold red",
-    "stopped": "red",
-    "COMPLETE": "green",
-    "FAIL": "bold red",
-}
-
-
-_WHOLE = frozenset({"incident", "severity", "state", "status", "tier", "SLI", "did", "role"})
-_NUMBERS = frozenset({"good", "total", "ratio", "objective", "steps"})
 
 
 def escape_control(text: object) -> str:

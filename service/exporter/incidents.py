@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from lineage.policy.model import Policy
 
 MOST_OPEN = 500
+MOST_DETAILED = 200  # of those of `lineage_incident_open`, four series each
+MOST_WINDOWS = 50
+MEAN_DAYS = 30
+WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
+_STATES = ("open", "acknowledged", "suppressed")
+_SEVERITIES = ("page", "ticket")
 # Of a part of the service itself, which part.
 _OPEN = f"""
     SELECT incident_id, CASE WHEN root_entity = 'service' THEN root_name ELSE root_kind END
@@ -38,13 +44,6 @@ _EXPLAINED = f"""
     SELECT e.sli, e.tier, m.value, e.value FROM sli_explained e
     JOIN meta m ON m.name = '{EPOCH}' ORDER BY 1, 2 LIMIT :most
 """  # noqa: S608 - a name of ours
-_STATES = ("open", "acknowledged", "suppressed")
-MOST_WINDOWS = 50
-
-MOST_DETAILED = 200  # of those of `lineage_incident_open`, four series each
-MEAN_DAYS = 30
-WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
-_SEVERITIES = ("page", "ticket")
 _DETAILED = f"""
 SELECT incident_id, root_kind, root_namespace, root_name, onset, hit_at FROM incident i
 WHERE {IS_OPEN} AND is_remembered {MOST_SEVERE_FIRST} LIMIT :most

@@ -61,7 +61,7 @@ _log = structlog.get_logger(__name__)
 
 
 class CatalogCollector(Collector):
-    """Reads one catalog. Safe for several scrapes at once."""
+    """Collector of metrics from one catalog. Safe for several scrapes at once."""
 
     def __init__(
         self,

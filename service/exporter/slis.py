@@ -22,7 +22,7 @@ from lineage.states import (
 from service.api.access.access_auditor import DENIED, UNAUTHORIZED
 from service.api.served.queries import METRIC as QUERIES
 from service.exporter import metric_rows
-from service.incidents.impact.clock import METRIC as IMPACT
+from service.incidents.impact.impact_clock import METRIC as IMPACT
 from service.queries.slis import Objectives, sli_name
 
 # These count dataset-seconds, the others events.

@@ -46,7 +46,7 @@ UNKNOWN_USER: Final = "unknown_user"
 
 
 class PagerDutyInbox:
-    """Takes events of a webhook subscription. For several threads at once."""
+    """Inbox of a webhook subscription's events. For several threads at once."""
 
     def __init__(self, settings: Settings, secret_file: Path | None) -> None:
         self._settings = settings
@@ -120,7 +120,7 @@ class Stranger(msgspec.Struct, frozen=True):
 
 
 class SlackInbox:
-    """Takes what is pressed. For several threads at once."""
+    """Inbox of pressed buttons. For several threads at once."""
 
     def __init__(self, settings: Settings, policy: PolicyInForce, secret_file: Path | None) -> None:
         self._settings = settings

@@ -1,4 +1,4 @@
-"""Asks something of an incident and waits a little for the answer: the API, CLI and Slack alike."""
+"""Commands on incidents from API, CLI and Slack: each is queued, and its result awaited."""
 
 import asyncio
 import time

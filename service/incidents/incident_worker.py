@@ -1,4 +1,4 @@
-"""Works of the service that find faults and notify their owners, and the policy they go by.
+"""Tasks of the service that find faults and notify owners, and the policy that they use.
 
 A service that starts with an invalid file answers nobody, since it does not know who may ask. It
 knows from the catalog whom to notify: the last valid policy is stored there.
@@ -49,7 +49,7 @@ def build_tasks(  # noqa: PLR0913 - what the process was started with
     *,
     began_at: int | None = None,
 ) -> list[Work]:
-    """Return the works of each second, in this order: nothing here waits for anything slow.
+    """Return the tasks of each second, in this order: none waits for anything slow.
 
     `began_at`: when this process began, µs; None: with the first turn.
     """
@@ -69,7 +69,7 @@ def diagnosis(settings: Settings) -> list[Work]:
 
 
 class RoleTroubles:
-    """Reads what the supervisor wrote last, each time it is called."""
+    """Troubles of roles, read from what the supervisor wrote last at each call."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._data_dir, self._clock = settings.data_dir, clock
@@ -87,7 +87,7 @@ class RoleTroubles:
 
 
 class Sending:
-    """Work that has the sender look for due messages. A slow channel delays nothing here."""
+    """Task that has the sender look for due messages. A slow channel delays nothing here."""
 
     def __init__(self, settings: DeliverySettings, clock: Clock) -> None:
         self._settings, self._clock = settings, clock

@@ -1,4 +1,4 @@
-"""Begins and ends suppression windows, for the API and the command line."""
+"""Start and end of suppression windows, for the API and the command line."""
 
 from datetime import datetime
 

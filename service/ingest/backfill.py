@@ -150,7 +150,7 @@ class BackfillReport(msgspec.Struct):
 
 
 class BatchSender:
-    """Posts batches to one collector, and tries again while it is busy or being restarted."""
+    """Sender of batches to one collector; it tries again while that is busy or restarts."""
 
     def __init__(
         self,

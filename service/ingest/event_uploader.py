@@ -73,7 +73,7 @@ class RejectedUpload(msgspec.Struct, frozen=True):
 
 
 class EventUploader:
-    """Posts to one collector; one caller at a time."""
+    """Uploader to one collector; one caller at a time."""
 
     def __init__(self, reach: CollectorClient) -> None:
         self._reach = reach

@@ -76,7 +76,7 @@ def spooled_after(path: Path, seq: int, most: int) -> list[Spooled]:
 
 
 def latest_bodies(path: Path, most: int) -> Iterator[bytes]:
-    """Bodies of the newest events, the newest first."""
+    """Return the bodies of the newest events, newest first."""
     with reading(path) as spool:
         for row in spool.execute(_LATEST, (most,)) if spool else ():
             yield row[0]
@@ -89,6 +89,6 @@ def last_seq(path: Path) -> int | None:
 
 
 def unforwarded(path: Path) -> int:
-    """Events that left a full spool before their turn."""
+    """Return the events that left a full spool before their turn."""
     with reading(path) as spool:
         return (first(spool, "SELECT events FROM unforwarded") or 0) if spool else 0

@@ -1,4 +1,4 @@
-"""Opens the catalog for one question, of the command line or of the API."""
+"""Session on the catalog for one query of the command line or of the API."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

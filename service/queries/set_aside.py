@@ -1,4 +1,4 @@
-"""Lists the events that the pipeline set aside because they failed alone."""
+"""Events that the pipeline set aside because they failed alone."""
 
 from typing import Final
 

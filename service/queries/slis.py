@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from lineage.policy import Policy
 
 MOST_UNKNOWN = 0.05  # of a day: more, and there is no ratio
+BUDGET_DAYS = 30
+LEAST_DAYS = math.ceil(float(LEAST_OBSERVED) * BUDGET_DAYS)  # of data, before a rest is known
+_LEAST_SECONDS = float(LEAST_OBSERVED) * BUDGET_DAYS * 86_400
 
 Objectives = Mapping[tuple[str, str], float]  # by SLI and tier
 
@@ -41,10 +44,6 @@ WHERE hour >= :since GROUP BY sli, tier
 """  # noqa: S608 - a constant
 # Their figures do not rest on an evaluation: a stale one hides none of them.
 _OF_THE_SERVICE = (QUERY_LATENCY.id, IMPACT_ANALYSIS.id, UNAUTHORIZED_ACCESS.id)
-
-BUDGET_DAYS = 30
-LEAST_DAYS = math.ceil(float(LEAST_OBSERVED) * BUDGET_DAYS)  # of data, before a rest is known
-_LEAST_SECONDS = float(LEAST_OBSERVED) * BUDGET_DAYS * 86_400
 _WINDOW = f"""
 SELECT sli, tier, SUM(good) AS good, SUM(total) AS total, SUM(unknown) AS unknown,
   MIN(hour) AS first_hour

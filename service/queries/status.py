@@ -155,7 +155,7 @@ def _backlog(settings: Settings, spool: SpoolStatus | None, catalog: _Catalog | 
 
 
 def warnings_of(data_dir: Path) -> list[str]:
-    """Sentences on the machine: a full disk, a data folder that others may read."""
+    """Return sentences on the machine: a full disk, a data folder that others may read."""
     return [text for text in (disk_problem(data_dir), open_to_others(data_dir)) if text]
 
 

@@ -170,7 +170,7 @@ def parse_end(
 
 
 def tomorrow_morning(now: datetime, time_zone: str) -> datetime:
-    """Tomorrow at eight by the clocks of a time zone; UTC."""
+    """Return tomorrow at eight o'clock in a time zone, in UTC."""
     tomorrow = now.astimezone(ZoneInfo(time_zone)).date() + timedelta(days=1)
     morning = datetime(tomorrow.year, tomorrow.month, tomorrow.day, MORNING_HOUR)  # noqa: DTZ001 - given its zone next
     return morning.replace(tzinfo=ZoneInfo(time_zone)).astimezone(UTC)

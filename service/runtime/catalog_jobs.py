@@ -26,7 +26,7 @@ class Schedule(TypedDict, total=False):
 
 
 class CatalogJobs:
-    """Makes jobs of works on one catalog."""
+    """Factory of jobs that work on one catalog."""
 
     def __init__(self, catalog_url: str, leader: Leader) -> None:
         self._url, self._leader = catalog_url, leader

@@ -1,4 +1,4 @@
-"""Finds out what a failed write was meant for: the terminal, a file, or one of our disks."""
+"""Target of a failed write: the terminal, a file, or one of our disks."""
 
 import sqlite3
 import sys

@@ -54,7 +54,7 @@ class _Held(msgspec.Struct, frozen=True):
 
 
 class Leader:
-    """Takes the lease when it is free, and renews it. A work: called each second.
+    """Periodic task, once a second, that takes the lease when it is free, and renews it.
 
     Attributes:
         on_loss: called when another process has taken the lease.

@@ -189,7 +189,7 @@ def _without_this_report(job: PeriodicJobState) -> PeriodicJobState:
 
 
 class _Runner:
-    """Runs the steps of one job; one run at a time.
+    """Runner of the steps of one job; one run at a time.
 
     Attributes:
         is_asked: to run again at once.

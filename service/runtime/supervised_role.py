@@ -27,7 +27,7 @@ _DISK_SECONDS = 1.0
 
 
 class Liveness:
-    """Counts the checks in a row that a role did not answer."""
+    """Count of the checks in a row that a role did not answer."""
 
     def __init__(self, hang_seconds: float) -> None:
         self._allowed = max(2, round(hang_seconds / CHECK_SECONDS))

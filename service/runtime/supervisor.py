@@ -1,4 +1,4 @@
-"""Runs the roles on one machine: starts them, starts again what dies, stops all of it cleanly.
+"""Supervisor of the roles on one machine: starts them, restarts dead ones, stops all cleanly.
 
 It holds no data and does nothing else, so that the roles may be killed in any way without loss, and
 so may it: its children die with it.

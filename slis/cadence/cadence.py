@@ -19,7 +19,7 @@ from slis.cadence.working_time import WorkingTime
 from slis.cadence.working_week import Floats, Hours, wall_seconds
 
 # What one dataset's gaps show as of an instant (microseconds): the figures of
-# `cadence_profile.Cadence`, the 168 hours of the week that count, 1 or 0, from when on the next
+# `profile.Cadence`, the 168 hours of the week that count, 1 or 0, from when on the next
 # write is owed, and the newest write: the same, unless that is in a planned window. `problem`: why
 # our own code could not learn from the writes.
 PROFILES = """

@@ -50,7 +50,6 @@ class Cadence(msgspec.Struct, frozen=True):
 
     Attributes:
         usual_gap: from write to write.
-        origin: what the next write is measured from, after the one before; a phase if periodic.
         level: what the pool's scores begin at; one is (seconds - level) / scale.
         share: of a dataset's cycles that have a score at all.
         largest: gap, or delay if periodic, ever trained.

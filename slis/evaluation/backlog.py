@@ -15,6 +15,10 @@ from slis.stream.merge.merge import cursor
 
 # A batch may take as long on a busy machine. Older events wait because of an outage of ours.
 _BEHIND: Final = timedelta(seconds=60)
+_LEFT = """
+    SELECT min(limit_seconds - age_seconds) FROM dataset_state
+    WHERE sli = 'M2' AND state = 'good' AND limit_seconds >= age_seconds
+"""
 
 
 def is_ready(spool: Path) -> bool:
@@ -60,9 +64,3 @@ def next_deadline(engine: Engine, now: datetime) -> datetime | None:
     with engine.connect() as connection:
         left = connection.scalar(text(_LEFT))
     return None if left is None else now + timedelta(seconds=left)
-
-
-_LEFT = """
-    SELECT min(limit_seconds - age_seconds) FROM dataset_state
-    WHERE sli = 'M2' AND state = 'good' AND limit_seconds >= age_seconds
-"""

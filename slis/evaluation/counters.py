@@ -55,13 +55,13 @@ def epoch(connection: Connection) -> str:
 
 
 def count(sli: str, tier: str, origin: str, amounts: Amount) -> Row:
-    """Row to be added: dataset-seconds, or events."""
+    """Return a row to be added: dataset-seconds, or events."""
     labels = {"sli": sli, "tier": tier, "tier_origin": origin}
     return labels | dict(zip(AMOUNT_NAMES, amounts, strict=True))
 
 
 def add_to_counters(connection: Connection, counts: Iterable[Row]) -> None:
-    """Counters only ever grow: what is added is never below 0."""
+    """Add amounts to the counters, which only grow: an amount is never below 0."""
     sums: dict[tuple[str, str, str], Amount] = {}
     for row in counts:
         grown = {name: max(0.0, row[name]) for name in AMOUNT_NAMES}
@@ -83,7 +83,7 @@ def add_amounts(amounts: dict[_Key, Amount], key: _Key, more: Amount) -> None:
 
 
 def hour_of(instant: datetime) -> int:
-    """Start of the instant's hour, in microseconds."""
+    """Return the start of a time's hour, in microseconds."""
     return to_micros(instant) // HOUR_MICROS * HOUR_MICROS
 
 

@@ -108,7 +108,7 @@ def policy_rows(policy: Policy, described: CatalogFacts) -> list[dict[str, objec
     """Return the rows of `dataset_policy`, one per dataset."""
     decisions = {at: _decision(policy, described, at) for at in described.names}
     tiers = _tiers(policy, described, decisions)
-    by_the_way = read_by_the_way(described.edges)
+    by_the_way = rarely_read_datasets(described.edges)
     return [
         {
             "dataset_key": at,
@@ -158,8 +158,8 @@ def _plan(policy: Policy, decision: PolicyDecision, name: tuple[str, str]) -> st
     return plan_of(policy, decision.calendar, suppressions)
 
 
-def read_by_the_way(edges: Edges) -> set[int]:
-    """Datasets that no job reads in most of its runs, though some job has read them."""
+def rarely_read_datasets(edges: Edges) -> set[int]:
+    """Return datasets that jobs have read, but no job in most of its runs."""
     runs_of_job: defaultdict[int, int] = defaultdict(int)
     for _, _, job, runs in edges:
         runs_of_job[job] = max(runs_of_job[job], runs)

@@ -26,7 +26,7 @@ _OTHER_ORACLES = (
 
 
 class EdgeTurns:
-    """Takes a turn when one is due: one thread, so that no check is counted while it is made."""
+    """Turns of edges, each when due: one thread, so that no check is counted while it is made."""
 
     def __init__(  # noqa: PLR0913 - what the pipeline has
         self,

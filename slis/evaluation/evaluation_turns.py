@@ -20,7 +20,7 @@ _FIRST_BATCH = timedelta(seconds=40)
 
 
 class EvaluationTurns:
-    """Takes a turn when one is due."""
+    """Turns of the evaluation, each taken when it is due."""
 
     def __init__(  # noqa: PLR0913 - what the pipeline has
         self,

@@ -9,7 +9,7 @@ _FACTS = ("write", "read_at", "failed", "started_at")
 
 
 def seconds_column(start: Column, end: Column) -> Column:
-    """Seconds from one instant to the other, to the microsecond."""
+    """Return the seconds from one time to the other, to the microsecond."""
     return (F.unix_micros(end) - F.unix_micros(start)) / 1e6
 
 

@@ -29,7 +29,7 @@ def our_gaps(silences: DataFrame, backlog_since: datetime | None) -> DataFrame:
 
 
 def excuse_states(judged: DataFrame, gaps: DataFrame) -> DataFrame:
-    """Bad judgements that a gap of ours may explain become unknown.
+    """Make bad judgements unknown where a gap of ours may explain them.
 
     A collector's gap excuses what fell due in it, until the job's next cycle of which nothing fell
     into the gap. A pipeline that lags excuses what turned bad after the oldest event that has not

@@ -33,7 +33,7 @@ def datasets_judged(
 
 
 def tallies(judged: DataFrame, known: DataFrame) -> DataFrame:
-    """Datasets at each instant.
+    """Count the datasets at each instant.
 
     Args:
         judged: `sli_schemas.JUDGED`.

@@ -47,7 +47,7 @@ _WRITES = """
 def amend(
     spark: SparkSession, engine: Engine, at: EvaluationRange, given: EvaluationInput
 ) -> Amounts:
-    """Dataset-seconds to add to hours that are over, by (sli, tier, hour).
+    """Return dataset-seconds to add to past hours, by (sli, tier, hour).
 
     Nothing for the first evaluation: there is no history yet that could be wrong. Of more than 200
     datasets written late at once, those written last are amended.

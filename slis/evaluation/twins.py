@@ -1,4 +1,4 @@
-"""Find twins: two similar names, where one has the writes that the other lacks."""
+"""Twins: two similar names, where one has the writes that the other lacks."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F

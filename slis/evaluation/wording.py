@@ -13,7 +13,7 @@ def instant_column(instant: Column) -> Column:
 
 
 def duration_text(seconds: Column) -> Column:
-    """Seconds in their largest fitting unit with at most one decimal: `26 h`, `1.5 d`, `40 s`."""
+    """Format seconds in their largest fitting unit, with one decimal at most: `26 h`, `1.5 d`."""
     text = _amount(seconds, "s")
     for size, unit in reversed(_UNITS):
         text = F.when(seconds >= size, _amount(seconds / size, unit)).otherwise(text)

@@ -41,7 +41,7 @@ def empty(scratch: Path) -> Iterator[Path]:
 
 
 def select_files(spark: SparkSession, changed: Iterable[LogFile], scratch: Path) -> PassFiles:
-    """Files in their order, as many as a pass has room for; compressed ones unpacked to `scratch`.
+    """Select files in order, as many as a pass has room for; unpack compressed ones to `scratch`.
 
     What cannot be opened takes no room from the others.
     """

@@ -18,7 +18,7 @@ _MOST_PROBLEM_CHARACTERS = 200
 
 
 def frames_of(spark: SparkSession, plain: dict[str, str]) -> tuple[Frames, dict[str, str]]:
-    """Rows of the files that can be read; why the others cannot, by path.
+    """Return rows of the readable files, and by path why the others cannot be read.
 
     A file may go, or turn out broken, after it was opened. Spark then gives up all of them, and may
     not say for which: they are read by halves until the file is alone.

@@ -1,7 +1,7 @@
-"""Finds the event logs of a folder, on any file system that Spark can reach, by Spark's own reader.
+"""Event logs of a folder, on any file system that Spark can reach, by Spark's own reader.
 
-It knows one file an application, a folder of rolling files (Spark's default), compressed ones, and
-those still being written.
+A log is one file an application or a folder of rolling files (Spark's default). It may be
+compressed, and may still be written.
 """
 
 import hashlib

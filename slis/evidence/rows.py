@@ -14,7 +14,7 @@ from lineage.names.names import job_of, split_joined
 from lineage.policy import NO_FOLDS, Folding
 from lineage.redaction import redact_message
 from slis.evidence.plans import FILE, WRITE
-from slis.stream.facts.spans import SeenSpan
+from slis.stream.facts.spans import SeenTimes
 from slis.stream.names.spellings import Spellings
 
 Row = dict[str, Any]
@@ -169,7 +169,7 @@ def _io(
     if row["kind"] == FILE:
         at = times.get(owner) or max(times.values(), default=0)
         name = split_joined(row["location"])
-        spelling = spellings.note(*name, SeenSpan(at, at), is_dataset=True)
+        spelling = spellings.note(*name, SeenTimes(at, at), is_dataset=True)
         dataset: int | None = spelling.dataset_key
     else:
         dataset = resolve(row["kind"], row["location"])

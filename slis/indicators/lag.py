@@ -13,7 +13,7 @@ STREAMING, BATCH = "streaming", "batch"
 
 
 def lag(events: DataFrame, instants: DataFrame) -> DataFrame:
-    """Events that had landed by an instant, counted at the first such instant.
+    """Count events that had landed by an instant, each at the first such instant.
 
     Args:
         events: `sli_schemas.EVENTS`, those not counted before the first instant. A clock over

@@ -1,4 +1,4 @@
-"""Writes the events of a batch to the lake, before the transaction that makes them visible."""
+"""Writer of a batch's events to the lake, before the transaction that makes them visible."""
 
 from collections.abc import Sequence
 

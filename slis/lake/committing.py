@@ -1,4 +1,4 @@
-"""Writes the rows of the lake's manifest, inside a transaction of the pipeline."""
+"""Rows of the lake's manifest, written inside a transaction of the pipeline."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Makes few large folders of many small ones, one bounded piece at a time.
+"""Compaction: few large folders of many small ones, one bounded piece at a time.
 
 A piece is written beside the folders that it is made of, and takes their place by one transaction
 that swaps the rows. Each event is rewritten a few times at most, and few folders are left.

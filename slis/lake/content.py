@@ -1,4 +1,4 @@
-"""Compares the events of a folder without a row with those that readers of the lake see.
+"""Comparison of the events of a folder without a row with those that readers see.
 
 Numbers do not suffice: a catalog that was restored from a copy gives the numbers of its lost
 batches to other events of a topic.

@@ -1,4 +1,4 @@
-"""Writes files of the lake, on the driver or on an executor.
+"""Writer of the lake's files, on the driver or on an executor.
 
 No file is renamed, and none is written twice: a bucket has no rename, and a process that was taken
 for dead may still write.

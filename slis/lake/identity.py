@@ -1,4 +1,4 @@
-"""Compares the lake with its catalog by an id: in a file at the lake's root, and in `meta`.
+"""Identity of the lake and its catalog: an id in a file at the lake's root, and in `meta`.
 
 An empty folder of a volume that is not mounted looks like a lake that lost all files. Without the
 id, the pipeline would hide the whole manifest there, and delete the files of the real lake later.

@@ -1,6 +1,6 @@
-"""Finds batches in the lake itself, for a catalog that lacks their rows.
+"""List of the batches in the lake itself, for a catalog that lacks their rows.
 
-Only a pipeline that starts does so, and retention: readers go by the manifest.
+Only a pipeline that starts and retention list the lake: readers go by the manifest.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Brings the manifest of a catalog into line with the lake, when the pipeline starts.
+"""Reconciliation of a catalog's manifest with the lake, when the pipeline starts.
 
 A catalog that has no manifest yet takes over the folders that its older release committed. One that
 was restored from a copy lacks the folders that took the place of those it names. Events behind the

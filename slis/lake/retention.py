@@ -1,4 +1,4 @@
-"""Deletes folders of the lake: first the rows, so that no reader lists them, then the files."""
+"""Retention of the lake's folders: first rows go, so that no reader lists them, then files."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Final

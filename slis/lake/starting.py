@@ -1,4 +1,4 @@
-"""Begins the epoch of a pipeline."""
+"""Start of a pipeline's epoch."""
 
 from datetime import datetime
 from typing import NamedTuple

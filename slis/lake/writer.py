@@ -25,7 +25,7 @@ _MOST_DOUBTFUL: Final = 1_000
 
 
 class LakeWriter:
-    """Writes folders of one lake as one process of the pipeline, which has an epoch of its own.
+    """Writer of one lake's folders, for one process of the pipeline with an epoch of its own.
 
     Attributes:
         engine: of the catalog.

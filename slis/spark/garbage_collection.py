@@ -32,5 +32,5 @@ def freeze_objects() -> None:
 
 
 def free() -> None:
-    """Free all that is no longer used, in milliseconds after `settle`."""
+    """Free all that is no longer used, in milliseconds after `freeze_objects`."""
     gc.collect()

@@ -1,4 +1,4 @@
-"""Lands the log's events batch by batch, each in one transaction of the catalog.
+"""Landing of the log's events batch by batch, each in one transaction of the catalog.
 
 The catalog's cursor says where the next batch begins. Beside it only the tries of a range that
 failed are kept: a killed driver repeats at most one batch, which catalog and lake take once.

@@ -1,4 +1,4 @@
-"""Decides how many bytes of events the next batch takes.
+"""Pace of the stream: how many bytes of events the next batch takes.
 
 While a batch merges, nothing else writes to the catalog: evaluations, audit and incidents wait.
 Bytes say little of how long that is (an event names one dataset or a thousand), so the size follows

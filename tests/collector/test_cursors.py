@@ -8,14 +8,16 @@ from sqlalchemy import insert
 from collector.cursors import read_cursors
 from collector.high_water import NOT_READ
 from collector.prune import read_or_nothing
-from collector.settings import CollectorPlace
+from collector.settings import CollectorLocation
 from lineage.catalog.tables import reader_cursor
 
 MARQUEZ = {"marquez_url": "http://127.0.0.1:5000"}
 
 
 def _place(catalog, settings):
-    return CollectorPlace(catalog_url=catalog.url.render_as_string(hide_password=False), **settings)
+    return CollectorLocation(
+        catalog_url=catalog.url.render_as_string(hide_password=False), **settings
+    )
 
 
 def _write(catalog, **cursors: int):
@@ -44,7 +46,7 @@ def test_a_forwarder_that_has_not_begun_holds_all_events(catalog):
 def test_a_catalog_without_a_reader_has_no_cursors(catalog, tmp_path):
     """Return None also for a missing catalog, so that nothing is pruned by guess."""
     assert read_cursors(_place(catalog, {})) is None
-    assert read_cursors(CollectorPlace(data_dir=tmp_path / "none")) is None
+    assert read_cursors(CollectorLocation(data_dir=tmp_path / "none")) is None
 
 
 def _rubbish(path):
@@ -68,7 +70,7 @@ def _folder(path):
 def test_a_catalog_that_cannot_be_read_ends_no_thread(tmp_path, embedded, damage):
     """Let the thread that prunes ask again, and keep every event of the spool."""
     embedded.dispose()
-    place = CollectorPlace(data_dir=tmp_path)
+    place = CollectorLocation(data_dir=tmp_path)
     assert read_or_nothing(place) == NOT_READ
     damage(tmp_path / "catalog.db")
 

@@ -15,7 +15,7 @@ from sqlalchemy import insert
 from collector import prune
 from collector.high_water import NOT_READ, Cursors, beside
 from collector.opening import make_whole
-from collector.settings import CollectorPlace, Limits
+from collector.settings import CollectorLocation, Limits
 from collector.spool import Spool
 from collector.spool_file import losses
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
@@ -312,7 +312,7 @@ def waiting(tmp_path, path, stored, clock, outcomes):
     spool = Spool(path, Limits(), clock, outcomes)
     spool.start()
     until(lambda: spool.passed.room is not None)
-    yield spool, CollectorPlace(data_dir=tmp_path)
+    yield spool, CollectorLocation(data_dir=tmp_path)
     spool.stop()
 
 
@@ -364,6 +364,6 @@ def test_cursors_are_read_from_the_catalog(waiting):
 
     assert prune.read_or_nothing(place) == Cursors(10, 10, 10)
     assert (
-        prune.read_or_nothing(CollectorPlace(catalog_url="postgresql+psycopg://127.0.0.1:1/x"))
+        prune.read_or_nothing(CollectorLocation(catalog_url="postgresql+psycopg://127.0.0.1:1/x"))
         == NOT_READ
     )

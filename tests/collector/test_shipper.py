@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 
 from collector.cursors import read_cursors
-from collector.settings import CollectorPlace, read
+from collector.settings import CollectorLocation, read
 from collector.shipper import __main__ as roles
 from collector.shipper import metrics
 from collector.shipper import shipper as shippers
@@ -121,7 +121,7 @@ def test_a_killed_shipper_continues_at_its_position(shipper, topic):
 
 def test_the_spool_keeps_events_that_were_not_shipped(shipper, tmp_path):
     """Ask the file, not a catalog, for which a collector would need a password."""
-    place = CollectorPlace(
+    place = CollectorLocation(
         data_dir=tmp_path, log="kafka://a:9092/t", catalog_url="postgresql://nobody"
     )
     before = read_cursors(place)

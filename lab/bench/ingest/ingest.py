@@ -1,4 +1,4 @@
-"""Measures the collector against its budgets: durable acks a second, and how long each takes.
+"""Benchmark of the collector against its budgets: durable acks a second, and each one's time.
 
 A real collector and its senders in another process on the same cores. Beside each load stands what
 bare SQLite stores of the same bodies, measured in the same run.

@@ -1,4 +1,4 @@
-"""Measures answers about lineage against their budgets, alone and while events change the graph.
+"""Benchmark of lineage queries against budgets, alone and while events change the graph.
 
 Asked over HTTP, of a service in a process of its own; the pipeline and what sends it 1,000 events a
 second are on the same cores. Beside them stands what a recursive query of the catalog takes.

@@ -14,7 +14,7 @@ _OURS: Final = frozenset({NAMESPACE, *TEAMS}) | _LINEWARD
 
 
 class MessageListener:
-    """Reads messages when called; each link is followed once, as soon as it arrived.
+    """Reader of messages, when called; each link is followed once, as soon as it arrived.
 
     Attributes:
         messages: what is of the game day.

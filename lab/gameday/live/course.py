@@ -6,13 +6,13 @@ from typing import Final, Literal
 import msgspec
 
 from lab.gameday.fake_receivers import ReceivedMessage
+from lab.gameday.fault_truth import truth_of
 from lab.gameday.injected import Injected
 from lab.gameday.live.plan import QUIET_KINDS, PlannedFault
 from lab.gameday.live.running import RunningChains
 from lab.gameday.model import Estate
 from lab.gameday.scorer import is_among
 from lab.gameday.truth import Fault, Truth
-from lab.gameday.truths import truth_of
 from lineage.process.clock import SECOND_MICROS
 
 Stage = Literal["planned", "begun", "ended", "over"]

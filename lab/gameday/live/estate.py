@@ -111,7 +111,7 @@ class _Builder:
 
 
 def policy_fragment(pace: WritePace = PACE) -> Policy:
-    """Owners with channels of Slack alone; folders, tiers and a limit by patterns.
+    """Return the policy: owners with Slack alone; folders, tiers and a limit by patterns.
 
     None names a dataset outright: that would be missed on every other day.
     """

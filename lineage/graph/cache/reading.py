@@ -1,4 +1,4 @@
-"""Reads the edges of a catalog into memory, and of names those that are new.
+"""Reader of a catalog's edges into memory, and of the names that are new.
 
 A key is made of the name: what has been read once is not read again. Long answers come as columns
 of a few thousand rows, so that the threads that answer have Python's lock meanwhile.

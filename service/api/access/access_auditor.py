@@ -1,4 +1,4 @@
-"""Judges what is new in the audit log, each access once, and deletes what is too old."""
+"""Auditor that judges each new access in the audit log once, and deletes old rows."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ _log = structlog.get_logger()
 
 
 class AccessAuditor:
-    """Judges rows for the leader of several services; called once a second.
+    """Auditor of the leader of several services; called once a second.
 
     What it finds is counted in the transaction that says that it was judged.
     """

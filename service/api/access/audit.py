@@ -49,7 +49,7 @@ _Waiter = tuple[AccessRecord, asyncio.AbstractEventLoop, "asyncio.Future[None]"]
 
 
 class Recorder:
-    """Writes rows of accesses, and before them the versions that decided them."""
+    """Writer of rows of accesses, and before them of the versions that decided them."""
 
     def __init__(self, catalog_url: str, force: AccessInForce) -> None:
         self._url = catalog_url

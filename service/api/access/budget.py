@@ -21,7 +21,7 @@ class BudgetBounds(msgspec.Struct, frozen=True):
 
 
 class RequestBudget:
-    """Counts by address within windows that follow one another. For several threads at once."""
+    """Counter by address within windows that follow one another. For several threads at once."""
 
     def __init__(self, monotonic: Callable[[], float], bounds: BudgetBounds | None = None) -> None:
         self._monotonic = monotonic

@@ -1,4 +1,4 @@
-"""M10: judges each access afresh, from the audit log and the stored versions alone.
+"""M10: judgement of each access from the audit log and the stored versions alone.
 
 None of this is the code that let the access in: another matcher, another table of what needs what.
 A fault in either shows as a difference.

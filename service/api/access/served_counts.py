@@ -1,6 +1,6 @@
-"""Counts what the API served, apart from the gate: an answer without an audit row is found by it.
+"""Counts of what the API served, apart from the gate: they show answers without an audit row.
 
-It knows which paths are open by their own names, and sees every answer that leaves.
+The counter knows by name which paths are open, and sees every response.
 """
 
 import re

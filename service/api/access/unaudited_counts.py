@@ -1,4 +1,4 @@
-"""Counts what this process answered without an audit row, and what it rejected without one.
+"""Counts of what this process answered or rejected without an audit row.
 
 The judge of the audit log sees rows; this counts what has none, for each replica by itself.
 """
@@ -24,7 +24,7 @@ _MOST_IDS = 500
 
 
 class AccessCounter:
-    """Called once a second, by every replica."""
+    """Periodic task that stores the counts, once a second in every replica."""
 
     def __init__(
         self, recorder: Recorder, served: ServedLog, grouped: Grouped, clock: Clock

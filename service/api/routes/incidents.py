@@ -80,13 +80,13 @@ async def post_action(
     request: AnyRequest, incident_id: FromPath[str], action: FromPath[str]
 ) -> Response[Outcome]:
     """Acknowledge, suppress, unsuppress, resolve, escalate, false-alarm; 202: not taken yet."""
-    found = await wanted_of(
+    found = await request_action(
         request, incident_id, action, await json_body(request, ActionRequest), "api"
     )
     return Response(found, status_code=_DONE if found.is_done else _TAKEN)
 
 
-async def wanted_of(
+async def request_action(
     request: AnyRequest, incident_id: str, action: str, asked: ActionRequest, via: Via
 ) -> Outcome:
     """Queue the action in the name of the caller, and wait a little for its result."""
@@ -144,6 +144,6 @@ async def post_page_action(
     request_body = ActionRequest(note=str(form.get("note", "")), for_=length)
     if action == "resolve" and not request_body.note.strip():
         raise InvalidQuestionError(_REASON_MISSING)
-    found = await wanted_of(request, incident_id, action, request_body, "page")
+    found = await request_action(request, incident_id, action, request_body, "page")
     outcome = "did" if found.is_done else "waits"
     return Redirect(f"{incident_at(incident_id)}?{outcome}={action}", status_code=303)

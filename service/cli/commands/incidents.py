@@ -57,10 +57,10 @@ def incidents(
 
 
 def _drawn(answer: IncidentPage | IncidentDetail) -> RenderableType:
-    return listed(answer) if isinstance(answer, IncidentPage) else whole(answer)
+    return incident_table(answer) if isinstance(answer, IncidentPage) else detail_tables(answer)
 
 
-def listed(answer: IncidentPage) -> RenderableType:
+def incident_table(answer: IncidentPage) -> RenderableType:
     """Return a table with one line for each incident."""
     if not answer.incidents:
         return escape_markup("no incident is open")
@@ -81,8 +81,8 @@ def _state(row: IncidentRow) -> str:
     return ", ".join([row.state, *also])
 
 
-def whole(answer: IncidentDetail) -> RenderableType:
-    """Return an incident's line, its reasons, its datasets and its history."""
+def detail_tables(answer: IncidentDetail) -> RenderableType:
+    """Return an incident as tables: its line, evidence, datasets and timeline."""
     row = answer.incident
     members = grid(
         "dataset", "tier", "owner", "problem", "since", "caused by", title="bad datasets"
@@ -103,7 +103,7 @@ def whole(answer: IncidentDetail) -> RenderableType:
     page = IncidentPage([row], 1, partial=False, partial_reason=None)
     times = "; ".join(f"{each.name} {local(each.at)}" for each in answer.times)
     shown = (
-        listed(page),
+        incident_table(page),
         escape_markup(times),
         escape_markup(answer.evidence),
         members,
@@ -118,7 +118,7 @@ def ack(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
     """Acknowledge an incident; escalation stops."""
-    do(read(data_dir), incident, "acknowledge", note=note, as_json=as_json)
+    request_action(read(data_dir), incident, "acknowledge", note=note, as_json=as_json)
 
 
 @app.command()
@@ -130,7 +130,7 @@ def resolve(
     as_json: AsJson = False,
 ) -> None:
     """Resolve an incident; it stays quiet until it recovers or another dataset fails."""
-    do(read(data_dir), incident, "resolve", note=note, as_json=as_json)
+    request_action(read(data_dir), incident, "resolve", note=note, as_json=as_json)
 
 
 @app.command()
@@ -138,7 +138,7 @@ def escalate(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
     """Notify the next escalation step of the owner now."""
-    do(read(data_dir), incident, "escalate", note=note, as_json=as_json)
+    request_action(read(data_dir), incident, "escalate", note=note, as_json=as_json)
 
 
 @app.command()
@@ -146,10 +146,10 @@ def false_alarm(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
     """Resolve an incident as a false alarm, and count it against its kind of fault."""
-    do(read(data_dir), incident, "false_alarm", note=note, as_json=as_json)
+    request_action(read(data_dir), incident, "false_alarm", note=note, as_json=as_json)
 
 
-def do(  # noqa: PLR0913 - what an ask is made of
+def request_action(  # noqa: PLR0913 - the fields of a request
     settings: Settings,
     incident: str,
     action: "Action",

@@ -1,4 +1,4 @@
-"""`lineward lineage DATASET[.COLUMN]`: what is upstream and downstream of it."""
+"""`lineward lineage DATASET[.COLUMN]`: upstream and downstream, now or at a past time."""
 
 from collections.abc import Iterable
 from typing import Annotated

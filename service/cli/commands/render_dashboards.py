@@ -65,7 +65,7 @@ def _text(form: _Form, found: dict[str, str]) -> str:
 def rendered_dashboards(
     policy: Path | None, url: str | None, option: str = "--url"
 ) -> dict[str, str]:
-    """JSON by uid, of the policy and the address that are given, or of the settings."""
+    """Return JSON by uid for the given policy and address, or for those of the settings."""
     from dashboards.grafana.rendering import render_document  # noqa: PLC0415 - as above
 
     return render_document(policy_in(policy), checked(option, url or read().service_url))

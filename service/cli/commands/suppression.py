@@ -9,7 +9,7 @@ import typer
 from rich.console import RenderableType
 
 from lineage.process.clock import from_micros, to_micros
-from service.cli.commands.incidents import do
+from service.cli.commands.incidents import request_action
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import console, escape_markup, filled, grid, local, print_json, show, warn
 from service.errors import InvalidQuestionError
@@ -59,7 +59,7 @@ def suppress(  # noqa: PLR0913, PLR0917 - each is an option
             "--from, --name: for patterns only; an incident is suppressed from now on"
         )
     else:
-        do(settings, what, "suppress", note=reason, until=end, as_json=as_json)
+        request_action(settings, what, "suppress", note=reason, until=end, as_json=as_json)
 
 
 @app.command()
@@ -75,7 +75,7 @@ def unsuppress(
     """End a suppression window early, or unsuppress an incident."""
     settings = read(data_dir)
     if _INCIDENT.fullmatch(what):
-        do(settings, what, "unsuppress", as_json=as_json)
+        request_action(settings, what, "unsuppress", as_json=as_json)
         return
     if not what.isascii() or not what.isdigit() or len(what) > 15:  # noqa: PLR2004 - of 16 is an id
         message = f"expected a window's number or an incident's id, got {what[:80]!r}"

@@ -84,7 +84,7 @@ class FaultStart(msgspec.Struct, frozen=True):
 
 
 def running(connection: Connection, since: int) -> list[Page]:
-    """Pages without an outcome, and late ones of faults after `since` (µs) that nobody took."""
+    """Return pages without an outcome, and late ones of faults after `since` (µs), not taken."""
     return convert_rows(Page, connection.execute(_RUNNING, {"since": since}))
 
 

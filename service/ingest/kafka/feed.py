@@ -1,4 +1,4 @@
-"""Takes events from a Kafka topic into the collector; an offset is committed after the answer.
+"""Feed of events from a Kafka topic to the collector; offsets are committed after the answer.
 
 The topic is as the OpenLineage clients write it: the value is one event's JSON, the key keeps a
 job's events in one partition. Order does not matter here, and an event that comes again is known.

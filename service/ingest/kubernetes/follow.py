@@ -1,4 +1,4 @@
-"""Follows the objects of one kind in one namespace: lists them, then watches their changes.
+"""Follower of the objects of one kind in one namespace: it lists them, then watches changes.
 
 The API server promises no change twice or never, only that a watch from the version of a list
 misses none (Kubernetes API Concepts, "Efficient detection of changes"). A page of a list is stored

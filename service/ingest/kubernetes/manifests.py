@@ -1,4 +1,4 @@
-"""Reads a SparkApplication (`sparkoperator.k8s.io/v1beta2`), and why a pod was lost, as rows."""
+"""Rows of a SparkApplication (`sparkoperator.k8s.io/v1beta2`), and of why a pod was lost."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime

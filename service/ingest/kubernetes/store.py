@@ -1,4 +1,4 @@
-"""Stores what the kubernetes role sees in the catalog; each call is one small transaction."""
+"""Store of what the kubernetes role sees; each call is one small transaction."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Watches SparkApplications and Spark's pods: one thread for each resource and namespace.
+"""Watcher of SparkApplications and Spark's pods: a thread for each resource and namespace.
 
 `Watcher.run` is the whole work: the role calls it, and of several services only the leader may.
 """

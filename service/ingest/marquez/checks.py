@@ -33,7 +33,7 @@ Run = tuple[str, str, str]  # run id, job namespace, job name
 
 
 class Prober:
-    """Asks for the lineage of the dataset that was written last, as its producer names it."""
+    """Probe: queries the lineage of the dataset that was written last, as its producer names it."""
 
     def __init__(self, marquez: Marquez, store: Store, spool: Path, clock: Clock) -> None:
         self._marquez = marquez

@@ -1,4 +1,4 @@
-"""Delivers one event to Marquez: tried until it is taken, or until it is shown to be at fault."""
+"""Delivery of one event to Marquez: repeated until accepted, or shown to be at fault."""
 
 import asyncio
 import contextlib

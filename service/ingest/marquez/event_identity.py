@@ -79,8 +79,8 @@ class Pulled(msgspec.Struct, frozen=True):
     at: int
 
 
-class KnownEvents:
-    """Events that the spool has or had; the oldest are forgotten beyond a bound."""
+class DeliveredEvents:
+    """Identities of events that the spool has or had; beyond a bound the oldest are dropped."""
 
     def __init__(self, most: int = _MOST_SEEN) -> None:
         self._identities: OrderedDict[bytes, None] = OrderedDict()

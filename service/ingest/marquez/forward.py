@@ -14,7 +14,7 @@ import structlog
 
 from lineage.process.clock import Clock, to_micros
 from service.ingest.marquez.deliver import EventSender, RejectedError, StoppedError, pause
-from service.ingest.marquez.event_identity import KnownEvents, known_of
+from service.ingest.marquez.event_identity import DeliveredEvents, known_of
 from service.ingest.marquez.store import SetAside, Store, in_catalog
 from service.ingest.spool_reader import Spooled, last_seq, spooled_after
 
@@ -55,7 +55,13 @@ class Forwarder:
     """Reader of the spool with one lane per run; lanes share the courier's connections."""
 
     def __init__(
-        self, spool: Path, store: Store, courier: EventSender, *, seen: KnownEvents, clock: Clock
+        self,
+        spool: Path,
+        store: Store,
+        courier: EventSender,
+        *,
+        seen: DeliveredEvents,
+        clock: Clock,
     ) -> None:
         self._spool = spool
         self._store = store

@@ -31,7 +31,7 @@ from service.ingest.marquez.client import (
     events_between,
     next_after,
 )
-from service.ingest.marquez.event_identity import KnownEvents, Pulled, known_of
+from service.ingest.marquez.event_identity import DeliveredEvents, Pulled, known_of
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.store import PullState, Store, in_catalog
 from service.ingest.spool_reader import latest_bodies
@@ -74,7 +74,7 @@ class _Span(msgspec.Struct):
 
 
 class Puller:
-    """Reads one Marquez; its place in time is in the catalog."""
+    """Reader of one Marquez; the position is in the catalog."""
 
     def __init__(  # noqa: PLR0913 - whom it asks and whom it hands to, by name
         self,
@@ -82,7 +82,7 @@ class Puller:
         sender: BatchSender,
         store: Store,
         *,
-        seen: KnownEvents,
+        seen: DeliveredEvents,
         clock: Clock,
         monotonic: Monotonic = time.monotonic,
     ) -> None:
@@ -148,7 +148,7 @@ class Puller:
         return report.taken - before[0], report.rejected - before[1]
 
 
-async def send_unseen(sender: BatchSender, seen: KnownEvents, page: Sequence[Pulled]) -> None:
+async def send_unseen(sender: BatchSender, seen: DeliveredEvents, page: Sequence[Pulled]) -> None:
     """Post what is new to us; it is known from then on, durable or rejected.
 
     Raises:
@@ -203,7 +203,7 @@ class _Loading:
         self._marquez = marquez
         self._sender = sender
         self._reached = after
-        self._seen = KnownEvents()
+        self._seen = DeliveredEvents()
 
     async def go_on(self, before: int) -> None:
         async for page in events_between(self._marquez, self._reached, before):

@@ -13,7 +13,7 @@ from service.ingest.backfill import BatchSender
 from service.ingest.marquez.checks import Comparer, Prober
 from service.ingest.marquez.client import Marquez
 from service.ingest.marquez.deliver import EventSender
-from service.ingest.marquez.event_identity import KnownEvents
+from service.ingest.marquez.event_identity import DeliveredEvents
 from service.ingest.marquez.forward import Forwarder
 from service.ingest.marquez.pull import Puller
 from service.ingest.marquez.settings import MarquezSettings
@@ -53,7 +53,7 @@ async def _work(  # noqa: PLR0913 - what the role consists of
     stop: asyncio.Event,
     clock: Clock,
 ) -> None:
-    seen = KnownEvents()
+    seen = DeliveredEvents()
     registry = JobRegistry("marquez", report=JobsFile(settings.data_dir, "marquez"), clock=clock)
     rounds = list(_rounds(settings, bounds, marquez, store, seen=seen, clock=clock))
     for each in rounds:
@@ -77,7 +77,7 @@ def _rounds(  # noqa: PLR0913 - what the role consists of
     marquez: Marquez,
     store: Store,
     *,
-    seen: KnownEvents,
+    seen: DeliveredEvents,
     clock: Clock,
 ) -> Iterator["_Rounds"]:
     """Return the periodic rounds."""

@@ -1,4 +1,4 @@
-"""Reads events out of a file that somebody else is writing: whole lines, from a place on.
+"""Reader of events in a file that is still being written: whole lines, from a position on.
 
 A file is what its content says: compressed by a rotation, its bytes are those before. So places are
 counted in what is inside.
@@ -133,7 +133,7 @@ def open_file(path: Path) -> Iterator[Stream]:
 
 
 def read_at(stream: Stream, place: int, most: int) -> bytes:
-    """Up to so many bytes from there on; what a cut gzip still gives."""
+    """Return up to so many bytes from a position on; of a cut gzip, what is left."""
     parts: list[bytes] = []
     try:
         stream.seek(place)

@@ -1,4 +1,4 @@
-"""Follows a folder's event files, and sees each event into the collector."""
+"""Shipper of a folder's event files: each event is sent until the collector has it."""
 
 import os
 import stat

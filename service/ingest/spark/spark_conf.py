@@ -117,7 +117,7 @@ def _require(place: Destinations) -> None:
 
 
 def as_properties(settings: list[Setting]) -> str:
-    """Lines for `spark-defaults.conf`."""
+    """Return the lines for `spark-defaults.conf`."""
     width = max(len(one.name) for one in settings) + 1
     lines: list[str] = []
     for one in settings:
@@ -127,7 +127,7 @@ def as_properties(settings: list[Setting]) -> str:
 
 
 def as_arguments(settings: list[Setting]) -> str:
-    """Words for `spark-submit`, a setting a line."""
+    """Return the arguments for `spark-submit`, one setting a line."""
     return (
         " \\\n".join(f"--conf {shlex.quote(f'{one.name}={one.value}')}" for one in settings) + "\n"
     )

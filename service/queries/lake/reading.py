@@ -1,4 +1,4 @@
-"""Reads events of the lake for one question, within a time limit and bounded memory."""
+"""Reader of the lake's events for one query, within a time limit and bounded memory."""
 
 import threading
 import time
@@ -21,7 +21,7 @@ from service.errors import (
 )
 from service.queries.catalog_session import CatalogSession
 from service.queries.deleted_runs import LAKE_BEGINS
-from service.queries.lake.windows import LakeWindow
+from service.queries.lake.windows import LakeSearchWindow
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso_of
 
@@ -59,7 +59,7 @@ class LakeRead(msgspec.Struct, frozen=True):
 
 
 class LakeReading:
-    """Reads one lake until a deadline.
+    """Reader of one lake until a deadline.
 
     Attributes:
         begins: first day of which the lake holds events.
@@ -93,7 +93,7 @@ class LakeReading:
             raise NoDataError(message)
         self.begins: str = first
 
-    def describe(self, window: LakeWindow) -> LakeRead:
+    def describe(self, window: LakeSearchWindow) -> LakeRead:
         """Return what the lake has of a window.
 
         Raises:
@@ -117,7 +117,10 @@ class LakeReading:
         )
 
     def search(
-        self, window: LakeWindow, words: Sequence[str], take: "Callable[[pa.RecordBatch], None]"
+        self,
+        window: LakeSearchWindow,
+        words: Sequence[str],
+        take: "Callable[[pa.RecordBatch], None]",
     ) -> None:
         """Give the events of a window that have one of these words to `take`, in small batches.
 
@@ -143,12 +146,12 @@ class LakeReading:
         for folder in folders:
             yield from search_events(self._lake, [folder], wanted)
 
-    def _list(self, window: LakeWindow) -> list[Folder]:
+    def _list(self, window: LakeSearchWindow) -> list[Folder]:
         days = window.days
         with self._ask_catalog() as asked:
             return list_folders(asked.reader.rows, days[0], days[-1])
 
-    def _require_time(self, window: LakeWindow) -> None:
+    def _require_time(self, window: LakeSearchWindow) -> None:
         if self._monotonic() > self._ends:
             message = (
                 f"the events from {iso_of(window.after)} to {iso_of(window.before)} were not read"

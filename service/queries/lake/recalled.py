@@ -14,7 +14,7 @@ from service.errors import LakeTooLargeError
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.lake.names import adopt_names
 from service.queries.lake.reading import SECONDS, LakeReading, open_reading, run_id_of
-from service.queries.lake.windows import LakeWindow
+from service.queries.lake.windows import LakeSearchWindow
 from service.queries.visibility import EVERYTHING, Visibility
 from service.runtime.settings import Settings
 
@@ -82,16 +82,16 @@ class Recalled:
                 adopt_names(self._catalog.engine, reader, catalog.reader)
             yield reader
 
-    def add_named(self, window: LakeWindow, words: Sequence[str]) -> None:
+    def add_named(self, window: LakeSearchWindow, words: Sequence[str]) -> None:
         """Add each event that has one of these words."""
         self.reading.search(window, words, self._add)
 
-    def add_runs(self, window: LakeWindow, run_ids: Collection[str]) -> None:
+    def add_runs(self, window: LakeSearchWindow, run_ids: Collection[str]) -> None:
         """Add the events of runs, and of the runs above those that have no end."""
         self._search_runs(window, run_ids)
         self._add_above(window, "run_id", run_ids)
 
-    def add_run(self, window: LakeWindow, run_id: str) -> None:
+    def add_run(self, window: LakeSearchWindow, run_id: str) -> None:
         """Add the events of a run; where there are none, those of the runs that it is the root of.
 
         A run that reported nothing itself is answered by these.
@@ -103,13 +103,13 @@ class Recalled:
             self.add_named(window, _words([run_id]))
             self._add_above(window, "root_run_id", [run_id])
 
-    def _add_above(self, window: LakeWindow, column: str, run_ids: Collection[str]) -> None:
+    def _add_above(self, window: LakeSearchWindow, column: str, run_ids: Collection[str]) -> None:
         with self._catalog.read() as reader:
             rows = rows_for(reader, _ABOVE_UNENDED.format(column=column), run_ids)
         above = {run_id for row in rows for run_id in row if run_id}
         self._search_runs(window, above - set(run_ids))
 
-    def _search_runs(self, window: LakeWindow, run_ids: Collection[str]) -> None:
+    def _search_runs(self, window: LakeSearchWindow, run_ids: Collection[str]) -> None:
         if not run_ids:
             return
         import pyarrow as pa  # noqa: PLC0415 - `lineage.lake.reading` says why

@@ -16,7 +16,7 @@ from service.queries.cursors import Whole, cursor_of, key_of
 from service.queries.lake.names import find_dataset, seen_in_lake, words_of
 from service.queries.lake.reading import LakeRead
 from service.queries.lake.recalled import LakeQuestion, Recalled, open_recalled
-from service.queries.lake.windows import LakeWindow, window_between, window_of_run
+from service.queries.lake.windows import LakeSearchWindow, window_between, window_of_run
 from service.queries.run_shapes import RunDetail
 from service.queries.runs import details_of, rows_by_key, rows_of, unknown_run
 from service.queries.visibility import Visibility
@@ -56,7 +56,7 @@ class LakeRuns(msgspec.Struct, frozen=True):
 
 
 class DatasetWindow(msgspec.Struct, frozen=True):
-    """Runs of a dataset that are asked for: `first` and `last` are days or timestamps."""
+    """Request for runs of a dataset: `first` and `last` are days or timestamps."""
 
     dataset: str
     namespace: str | None
@@ -140,7 +140,7 @@ def _is_behind(row: Row, behind: tuple[int, ...] | None) -> bool:
 
 
 def _details(
-    recalled: Recalled, window: LakeWindow, page: Sequence[Row], visibility: Visibility
+    recalled: Recalled, window: LakeSearchWindow, page: Sequence[Row], visibility: Visibility
 ) -> tuple[list[RunDetail], list[str | None]]:
     """Return the runs of a page from all of their events, and the reasons if some is left out."""
     recalled.add_runs(window.widened(_MARGIN), {row.run_id for row in page})

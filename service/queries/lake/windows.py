@@ -1,4 +1,4 @@
-"""Windows of time of questions to the lake."""
+"""Windows of time in which the lake is searched."""
 
 import re
 import uuid
@@ -19,7 +19,7 @@ _BEFORE_ID, _BEHIND_ID = timedelta(hours=1), timedelta(hours=24)
 _WITH_TIME: Final = 7  # version of UUIDs that hold the time at which they were made
 
 
-class LakeWindow(msgspec.Struct, frozen=True):
+class LakeSearchWindow(msgspec.Struct, frozen=True):
     """Window from `after` up to but without `before`, in µs, by the producers' clocks."""
 
     after: int
@@ -31,19 +31,19 @@ class LakeWindow(msgspec.Struct, frozen=True):
         first, last = from_micros(self.after).date(), from_micros(self.before - 1).date()
         return [(first + n * _DAY).isoformat() for n in range((last - first).days + 1)]
 
-    def widened(self, by: timedelta) -> "LakeWindow":
+    def widened(self, by: timedelta) -> "LakeSearchWindow":
         """Return the window with so much time more at both ends."""
         micros = by // timedelta(microseconds=1)
-        return LakeWindow(max(0, self.after - micros), self.before + micros)
+        return LakeSearchWindow(max(0, self.after - micros), self.before + micros)
 
 
-def window_between(first: str, last: str) -> LakeWindow:
+def window_between(first: str, last: str) -> LakeSearchWindow:
     """Return the window from a day or an instant up to another, with the whole of the last day.
 
     Raises:
         InvalidQuestionError: one of them is no day and no instant, or there are too many days.
     """
-    window = LakeWindow(_begin("from", first), _end(last))
+    window = LakeSearchWindow(_begin("from", first), _end(last))
     if window.after >= window.before:
         message = f"from, to: {first[:80]!r} is not before {last[:80]!r}"
         raise InvalidQuestionError(message)
@@ -53,7 +53,7 @@ def window_between(first: str, last: str) -> LakeWindow:
     return window
 
 
-def window_of_run(run_id: str, first: str | None, last: str | None) -> LakeWindow:
+def window_of_run(run_id: str, first: str | None, last: str | None) -> LakeSearchWindow:
     """Return the window in which the events of a run are looked for.
 
     Raises:
@@ -71,7 +71,9 @@ def window_of_run(run_id: str, first: str | None, last: str | None) -> LakeWindo
             " from and to, as days or timestamps between which the run was"
         )
         raise InvalidQuestionError(message)
-    return LakeWindow(max(0, to_micros(made_at - _BEFORE_ID)), to_micros(made_at + _BEHIND_ID))
+    return LakeSearchWindow(
+        max(0, to_micros(made_at - _BEFORE_ID)), to_micros(made_at + _BEHIND_ID)
+    )
 
 
 def time_of_id(run_id: str) -> datetime | None:

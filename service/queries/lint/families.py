@@ -37,7 +37,7 @@ class Family(msgspec.Struct, frozen=True):
 
 
 def families(known: LintInput) -> Iterator[Family]:
-    """Explosions first, each whether or not its names are among those looked at."""
+    """Return the families, explosions first, even if their names were not looked at."""
     grown = {(one.namespace, one.name): one for one in known.explosions}
     found = list(_found(known, grown))
     seen = {(one.explosion.namespace, one.explosion.name) for one in found if one.explosion}

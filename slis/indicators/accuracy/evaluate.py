@@ -30,7 +30,7 @@ _Z = 1.959963984540054  # 97.5 % quantile of the normal distribution: two-sided 
 
 
 def accuracy_tally(checks: DataFrame, instants: DataFrame) -> DataFrame:
-    """Edges that agreed, of all that an independent oracle was asked of.
+    """Count the edges that agreed, of all that an independent oracle was asked about.
 
     Args:
         checks: `accuracy.schemas.CHECKS`.
@@ -105,7 +105,7 @@ def _evidence(is_missing: Column, is_wrong: Column) -> Column:
 
 
 def strata(checks: DataFrame, *, objective: float) -> DataFrame:
-    """Share of the checked edges that were right, with the bounds of its Wilson interval.
+    """Return the share of checked edges that were right, and its Wilson interval.
 
     The interval (Wilson 1927) holds for few checks and for shares near 1, where the usual one
     does not. What a run's own facets name is left
@@ -143,7 +143,7 @@ def independent(checks: DataFrame) -> DataFrame:
 
 
 def wilson(good: Column, total: Column) -> tuple[Column, Column]:
-    """Lower and upper bound of the share, 95 %."""
+    """Return the lower and the upper bound of a share, 95 %."""
     share, squared = good / total, _Z * _Z
     centre = share + squared / (2 * total)
     spread = _Z * F.sqrt(share * (1 - share) / total + squared / (4 * total * total))

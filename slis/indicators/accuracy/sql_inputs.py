@@ -1,4 +1,4 @@
-"""Store inferred inputs of runs that name no inputs, from their SQL."""
+"""Inferred inputs of runs that name no inputs, from their SQL."""
 
 from collections.abc import Sequence
 

@@ -129,7 +129,7 @@ def _ended_in(gap: Column) -> Column:
 
 
 def edge_tally(judged: DataFrame) -> DataFrame:
-    """Edges that were reported, of those expected, at each instant.
+    """Count the edges that were reported, of those expected, at each instant.
 
     Args:
         judged: `completeness.schemas.EDGES_JUDGED`.
@@ -154,7 +154,7 @@ def edge_tally(judged: DataFrame) -> DataFrame:
 
 
 def edge_states(judged: DataFrame, names: DataFrame) -> DataFrame:
-    """Datasets of which an expected edge is missing: bad. Others have no state of this SLI.
+    """Return bad for datasets without an expected edge; others have no state of this SLI.
 
     Args:
         judged: `completeness.schemas.EDGES_JUDGED`.

@@ -12,7 +12,7 @@ _MOST_NAMED = 5
 
 
 def failed_assertions(tested: DataFrame, instants: DataFrame) -> DataFrame:
-    """Datasets of which a test failed, and has not passed since.
+    """Return datasets with a failed test that has not passed since.
 
     A failure stands until the same assertion passes, or for 7 days without another result: a test
     that nobody runs any more says nothing of now. Warnings are shown, and make nothing bad.

@@ -14,7 +14,7 @@ _BY_JOB = ("as_of", "dataset_key", "job_namespace", "job_name")
 
 
 def schema_mismatches(writes: DataFrame, instants: DataFrame) -> DataFrame:
-    """Datasets whose last change of schema came with no change of their job's code version.
+    """Return datasets whose last schema change came without a new code version of their job.
 
     Both writes, the one before the change and the first with the new schema, are of one job and
     name a schema and a code version; without a version nothing is held against anybody. A job that

@@ -1,4 +1,4 @@
-"""Derive writes, reads, edges and activity from what the catalog knows of runs."""
+"""Derivation of writes, reads, edges and activity from what the catalog knows of runs."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Find the newest failed run of each dataset that a batch touched.
+"""Newest failed run of each dataset that a batch touched.
 
 A run without an end counts as failed once its root run has ended, and it cannot go on without it.
 Spark reports the end of a killed application, but not that of the write that was running. The

@@ -1,4 +1,4 @@
-"""Infer the inputs of runs that name none, from the facets of what the runs have written.
+"""Inferred inputs of runs that name none, from the facets of what the runs have written.
 
 dbt names no inputs for a model on seeds, and a MERGE may name its target alone. The column lineage
 of the output names the sources then. What `foreachBatch` writes has the inputs of its stream. An

@@ -1,4 +1,4 @@
-"""Infer the inputs of what `foreachBatch` writes from the stream's run of the same micro-batch.
+"""Inferred inputs of what `foreachBatch` writes, from the stream's run of that micro-batch.
 
 Spark reports a micro-batch as several runs of one application: a STREAMING run that names what the
 batch was read from, and within its time a BATCH run for each write. The writes may name no inputs.

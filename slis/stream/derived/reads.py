@@ -1,4 +1,4 @@
-"""Derive reads from the runs that a batch touched, for the keys of these runs only."""
+"""Reads derived from the runs that a batch touched, for the keys of these runs only."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Remove edges of a root run that turned out not to be its edges."""
+"""Removal of edges of a root run that turned out not to be its edges."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

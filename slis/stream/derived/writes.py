@@ -1,4 +1,4 @@
-"""Derive writes from the runs that a batch touched, for the keys of these runs only.
+"""Writes derived from the runs that a batch touched, for the keys of these runs only.
 
 The runs of one root run that write a dataset within an hour are one write. A Thrift server, a
 notebook or a `foreachBatch` stream has one root run for months: each hour in which a query of it

@@ -1,6 +1,6 @@
 """Edges of facets: of jobs, declared ones; of runs, to be compared with their inputs.
 
-This runs in the driver, over the distinct facets of a batch, as `unfold` does.
+This runs in the driver, over the distinct facets of a batch, as `facet_rows` does.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from slis.indicators.accuracy.schemas import COLUMN_LINEAGE, LINEAGE_FACET
 from slis.stream.facets.lineage_facets import Name, sources_by_target, sources_of
 from slis.stream.facts.dataset_facets import ColumnLineage, DatasetDescription
 from slis.stream.facts.jobs import DeclaredEdge, DeclaringJob, JobLineage
-from slis.stream.facts.spans import SeenSpan
+from slis.stream.facts.spans import SeenTimes
 from slis.stream.names.spellings import Spelling, Spellings, spelling_key
 
 Row = tuple[Any, ...]
@@ -29,7 +29,7 @@ class FacetEdges:
         self._sources: dict[tuple[int, int], tuple[Name, ...]] = {}
         self._of_facets: set[Row] = set()
         self._of_runs: set[Row] = set()
-        self._declared: dict[Row, SeenSpan] = {}
+        self._declared: dict[Row, SeenTimes] = {}
 
     def rows(self) -> dict[str, tuple[Sequence[str], list[Row]]]:
         """Return rows of `staging`'s tables, by name, each with its columns."""
@@ -49,7 +49,7 @@ class FacetEdges:
         }
         return {table: (columns.split(), rows) for table, (columns, rows) in given.items()}
 
-    def note_facets(self, one: DatasetDescription, dataset: Spelling, seen: SeenSpan) -> None:
+    def note_facets(self, one: DatasetDescription, dataset: Spelling, seen: SeenTimes) -> None:
         """Add what a dataset's facets name as its sources."""
         keys = one.spelling_key, one.facets_key
         self._add(keys, dataset, set(_sources_of_columns(one.columns)), COLUMN_LINEAGE)
@@ -71,7 +71,7 @@ class FacetEdges:
         others = (n for n in sources if spelled(*n).dataset_key != dataset.dataset_key)
         self._of_facets.update((*keys, spelling_key(*name), oracle) for name in others)
 
-    def note_jobs(self, lineages: Iterable[tuple[JobLineage, SeenSpan]]) -> None:
+    def note_jobs(self, lineages: Iterable[tuple[JobLineage, SeenTimes]]) -> None:
         """Add the `lineage` facets of jobs."""
         for of_job, seen in lineages:
             job = of_job.job_namespace, of_job.job_name
@@ -82,7 +82,9 @@ class FacetEdges:
                 else:
                     self._observe(of_job.run_key, target, sources, seen)
 
-    def _observe(self, run_key: int, target: Name, sources: Iterable[Name], seen: SeenSpan) -> None:
+    def _observe(
+        self, run_key: int, target: Name, sources: Iterable[Name], seen: SeenTimes
+    ) -> None:
         for name in (target, *sources):
             self._spellings.note(*name, seen, is_dataset=False)
         self._of_runs.update(
@@ -90,7 +92,7 @@ class FacetEdges:
         )
 
     def note_declared(
-        self, declared: Iterable[tuple[DeclaringJob, list[tuple[DeclaredEdge, SeenSpan]]]]
+        self, declared: Iterable[tuple[DeclaringJob, list[tuple[DeclaredEdge, SeenTimes]]]]
     ) -> None:
         """Add what JobEvents list; after all facets were noted.
 
@@ -107,12 +109,12 @@ class FacetEdges:
                 elif edge.upstream_spelling_key is not None and by_key.get(output) not in targets:
                     self._note((edge.upstream_spelling_key, output, *named), seen)
 
-    def _declare(self, output: int, sources: Iterable[Name], job: JobName, seen: SeenSpan) -> None:
+    def _declare(self, output: int, sources: Iterable[Name], job: JobName, seen: SeenTimes) -> None:
         for name in sources:
             self._spellings.note(*name, seen, is_dataset=True)
             self._note((spelling_key(*name), output, *job), seen)
 
-    def _note(self, edge: Row, seen: SeenSpan) -> None:
+    def _note(self, edge: Row, seen: SeenTimes) -> None:
         self._declared[edge] = seen | self._declared.get(edge, seen)
 
     def _targets(self, job_lineage: str | None) -> set[int]:

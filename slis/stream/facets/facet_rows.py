@@ -12,7 +12,7 @@ from slis.stream.facets.descriptions import Descriptions
 from slis.stream.facets.facet_edges import FacetEdges
 from slis.stream.facts.dataset_facets import DatasetDescription
 from slis.stream.facts.jobs import DescribedJob
-from slis.stream.facts.spans import SeenSpan
+from slis.stream.facts.spans import SeenTimes
 from slis.stream.names.spellings import Spelling, Spellings
 from slis.stream.reading.lenient import text_of
 from slis.stream.staging.arrow import clean_text, key_text
@@ -31,7 +31,7 @@ class FacetRows:
         """Unfold them; `folding`: the policy's, in force for the batch."""
         self.spellings = Spellings(folding)
         self.edges = FacetEdges(self.spellings)
-        self.facets: dict[tuple[int, int], tuple[Row, SeenSpan]] = {}
+        self.facets: dict[tuple[int, int], tuple[Row, SeenTimes]] = {}
         self.assertions: set[Row] = set()
         self.links: list[Row] = []
         self.owners: list[Row] = []
@@ -91,7 +91,7 @@ class FacetRows:
         return {**own, **self.edges.rows()}
 
     def _unfold(self, one: DatasetDescription) -> None:
-        seen = SeenSpan(one.first_seen_at, one.last_seen_at)
+        seen = SeenTimes(one.first_seen_at, one.last_seen_at)
         dataset = self.spellings.note(one.namespace, one.name, seen, is_dataset=True)
         self._keep_facets(one, dataset, seen)
         results = assertions_of(one.assertions) if one.assertions else ()
@@ -114,7 +114,7 @@ class FacetRows:
         self.columns.update(self._columns(one, dataset, seen))
         self.edges.note_facets(one, dataset, seen)
 
-    def _keep_facets(self, one: DatasetDescription, dataset: Spelling, seen: SeenSpan) -> None:
+    def _keep_facets(self, one: DatasetDescription, dataset: Spelling, seen: SeenTimes) -> None:
         """Keep one row for the same facets, whatever was tested beside them."""
         keys = one.spelling_key, one.facets_key
         row = (
@@ -124,7 +124,7 @@ class FacetRows:
         _, before = self.facets.get(keys, (row, seen))
         self.facets[keys] = (row, before | seen)
 
-    def _links(self, one: DatasetDescription, dataset: Spelling, seen: SeenSpan) -> Iterator[Row]:
+    def _links(self, one: DatasetDescription, dataset: Spelling, seen: SeenTimes) -> Iterator[Row]:
         named = [("symlink", identifier) for identifier in one.identifiers]
         for rule, other in (*named, ("rename", one.previous)):
             if not other or not other.namespace or not other.name:
@@ -139,7 +139,9 @@ class FacetRows:
                     *(one.spelling_key, one.facets_key),
                 )
 
-    def _columns(self, one: DatasetDescription, dataset: Spelling, seen: SeenSpan) -> Iterator[Row]:
+    def _columns(
+        self, one: DatasetDescription, dataset: Spelling, seen: SeenTimes
+    ) -> Iterator[Row]:
         for field, lineage in one.columns.items():
             if lineage is None:
                 continue

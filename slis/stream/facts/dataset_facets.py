@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from lineage.names.keys import hash_parts, shorten_or_none
 from slis.stream.facts.mentions import Mention
-from slis.stream.facts.spans import SeenSpan
+from slis.stream.facts.spans import SeenTimes
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.lenient import read_lenient, text_of
 from slis.stream.reading.openlineage import NOTHING, AssertionList, Documentation, EventPart, Job
@@ -96,11 +96,11 @@ class DescribedFacts:
 
     def __init__(self) -> None:
         """Hold nothing."""
-        self._seen: dict[tuple[int, int, str | None], tuple[Mention, SeenSpan, bool]] = {}
+        self._seen: dict[tuple[int, int, str | None], tuple[Mention, SeenTimes, bool]] = {}
 
     def add(self, event: ReadEvent, time: int, mentions: list[Mention]) -> None:
         """Add an event of that time, with the datasets that it names."""
-        seen, is_declared = SeenSpan(time, time), event.kind == "dataset"
+        seen, is_declared = SeenTimes(time, time), event.kind == "dataset"
         for one in mentions:
             key = one.spelling_key, one.facets_key, one.assertions
             first, before, was_declared = self._seen.get(key, (one, seen, False))
@@ -177,7 +177,7 @@ def owners_of(ownership: str | None) -> list[ReportedOwner | None]:
     return (found.owners if found else None) or []
 
 
-def _describe(one: Mention, span: SeenSpan, is_declared: bool) -> DatasetDescription:  # noqa: FBT001 - of a row
+def _describe(one: Mention, span: SeenTimes, is_declared: bool) -> DatasetDescription:  # noqa: FBT001 - of a row
     given = read_lenient(one.facets, _Facets)[0] or _NONE
     lifecycle = given.lifecycle or _Lifecycle()
     version = given.version or _Version()

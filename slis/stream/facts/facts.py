@@ -18,7 +18,7 @@ from slis.stream.facts.jobs import (
 from slis.stream.facts.mentions import mentions_of
 from slis.stream.facts.run_io import Checkpoint, RunIoFacts, RunIoRow
 from slis.stream.facts.runs import RunFacts, RunTimes
-from slis.stream.facts.spans import SeenSpan
+from slis.stream.facts.spans import SeenTimes
 from slis.stream.reading import ReadEvent, read_event
 from slis.stream.reading.reported import ReportedRun
 
@@ -49,8 +49,8 @@ class Facts(msgspec.Struct):
     checkpoints: list[Checkpoint] = []
     described: list[DatasetDescription] = []
     described_jobs: list[DescribedJob] = []
-    declared_edges: list[tuple[DeclaringJob, list[tuple[DeclaredEdge, SeenSpan]]]] = []
-    job_lineages: list[tuple[JobLineage, SeenSpan]] = []
+    declared_edges: list[tuple[DeclaringJob, list[tuple[DeclaredEdge, SeenTimes]]]] = []
+    job_lineages: list[tuple[JobLineage, SeenTimes]] = []
     sql_texts: list[SqlText] = []
 
 

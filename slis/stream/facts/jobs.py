@@ -7,7 +7,7 @@ import msgspec
 from lineage.names.keys import hash_parts
 from slis.stream.facts.dataset_facets import ReportedOwner, owners_of
 from slis.stream.facts.mentions import READ, WRITE, Mention
-from slis.stream.facts.spans import SeenSpan
+from slis.stream.facts.spans import SeenTimes
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.jobs import SPARK
 from slis.stream.reading.lenient import read_lenient
@@ -90,13 +90,13 @@ class JobFacts:
     def __init__(self) -> None:
         """Hold nothing."""
         self._described: dict[tuple[str | None, ...], int] = {}
-        self._declared: dict[DeclaringJob, dict[DeclaredEdge, SeenSpan]] = {}
-        self._lineages: dict[JobLineage, SeenSpan] = {}
+        self._declared: dict[DeclaringJob, dict[DeclaredEdge, SeenTimes]] = {}
+        self._lineages: dict[JobLineage, SeenTimes] = {}
         self._sql: dict[tuple[str, str | None], set[int]] = {}
 
     def add(self, event: ReadEvent, time: int, mentions: list[Mention]) -> None:
         """Add an event of that time, with the datasets that it names."""
-        jobs, reported, seen = event.jobs, event.job, SeenSpan(time, time)
+        jobs, reported, seen = event.jobs, event.job, SeenTimes(time, time)
         root = jobs.root_job_namespace, jobs.root_job_name
         run_key = event.run.run_key if event.run else None
         if (reported.ownership, reported.tags, reported.description) != (None, None, None):
@@ -121,7 +121,7 @@ class JobFacts:
         key = (*leaf, *own, reported.ownership, reported.tags, reported.description)
         self._described[key] = max(self._described.get(key, time), time)
 
-    def _declare(self, job: DeclaringJob, seen: SeenSpan, mentions: list[Mention]) -> None:
+    def _declare(self, job: DeclaringJob, seen: SeenTimes, mentions: list[Mention]) -> None:
         inputs: list[int | None] = [one.spelling_key for one in mentions if one.direction == READ]
         for output in (one for one in mentions if one.direction == WRITE):
             for upstream in inputs or [None]:
@@ -133,11 +133,13 @@ class JobFacts:
         """Return each job, once for each of its distinct facets."""
         return [_described_job(key, at) for key, at in self._described.items()]
 
-    def list_declared_edges(self) -> list[tuple[DeclaringJob, list[tuple[DeclaredEdge, SeenSpan]]]]:
+    def list_declared_edges(
+        self,
+    ) -> list[tuple[DeclaringJob, list[tuple[DeclaredEdge, SeenTimes]]]]:
         """Return the edges that each job declares, and when it did."""
         return [(job, list(edges.items())) for job, edges in self._declared.items()]
 
-    def list_lineages(self) -> list[tuple[JobLineage, SeenSpan]]:
+    def list_lineages(self) -> list[tuple[JobLineage, SeenTimes]]:
         """Return the `lineage` facets of jobs, and when they were seen."""
         return list(self._lineages.items())
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from slis.stream.facts.mentions import DECLARED, Mention
-from slis.stream.facts.spans import SeenSpan, greater
+from slis.stream.facts.spans import SeenTimes, greater
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.event_times import start_of_hour
 
@@ -49,13 +49,13 @@ class RunIoFacts:
     def __init__(self) -> None:
         """Hold nothing."""
         self._io: dict[_Key, RunIoRow] = {}
-        self._checkpoints: dict[tuple[int, int], SeenSpan] = {}
+        self._checkpoints: dict[tuple[int, int], SeenTimes] = {}
 
     def add(self, event: ReadEvent, time: int, mentions: list[Mention]) -> None:
         """Add an event of that time, with the datasets that it names."""
         if event.run is None:
             return
-        hour, seen = start_of_hour(time), SeenSpan(time, time)
+        hour, seen = start_of_hour(time), SeenTimes(time, time)
         if _is_bare_checkpoint(event):
             at = event.run.run_key, hour
             self._checkpoints[at] = self._checkpoints.get(at, seen) | seen

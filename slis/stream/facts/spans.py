@@ -1,17 +1,17 @@
-"""Spans of time, and the lesser and the greater of values that may be missing."""
+"""First and last times, and the lesser and the greater of values that may be missing."""
 
 from typing import NamedTuple
 
 
-class SeenSpan(NamedTuple):
+class SeenTimes(NamedTuple):
     """First and last time at which something was seen, in microseconds since 1970."""
 
     first: int
     last: int
 
-    def __or__(self, other: "SeenSpan") -> "SeenSpan":
-        """Return the span of both."""
-        return SeenSpan(min(self.first, other.first), max(self.last, other.last))
+    def __or__(self, other: "SeenTimes") -> "SeenTimes":
+        """Return the first and the last time of both."""
+        return SeenTimes(min(self.first, other.first), max(self.last, other.last))
 
 
 def lesser(one: int | None, other: int | None) -> int | None:

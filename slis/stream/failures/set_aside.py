@@ -1,4 +1,4 @@
-"""Sets one event aside that fails by itself, so that those behind it land.
+"""Setting aside of one event that fails by itself, so that the events behind it land.
 
 Whether it fails by itself shows a control event, which is known to land. The body of an event that
 is set aside is in the lake, as that of any event; what it says reaches no other table.

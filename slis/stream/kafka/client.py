@@ -1,4 +1,4 @@
-"""Reads ranges of the topic by Kafka's client, on the driver and on executors alike."""
+"""Reader of the topic's ranges by Kafka's client, on the driver and on executors alike."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Stores heartbeats and goodbyes of collectors, in the transaction of the batch."""
+"""Heartbeats and goodbyes of collectors, stored in the transaction of the batch."""
 
 from collections.abc import Iterable
 

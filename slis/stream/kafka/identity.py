@@ -1,4 +1,4 @@
-"""Checks that a topic is the one of which the catalog has the position.
+"""Identity of a topic: whether it is the one of which the catalog has the position.
 
 Offsets cannot show that: a topic that was deleted and created again soon has as many records as
 the old one.

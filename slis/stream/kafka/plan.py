@@ -1,4 +1,4 @@
-"""Decides which offsets of the topic a batch takes, and which numbers their events get.
+"""Plan of a batch: which offsets of the topic it takes, and which numbers its events get.
 
 Lake and catalog number events by one running `seq`. A batch gets as many numbers as it has offsets;
 those of each partition follow one another. Offsets without an event leave a hole in the numbers.

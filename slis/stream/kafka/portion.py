@@ -18,7 +18,7 @@ from slis.stream.batch import Batches
 from slis.stream.kafka.client import TopicState, open_consumer, read_on_executor, read_ranges
 from slis.stream.kafka.identity import note_topic_id
 from slis.stream.kafka.plan import BatchPlan, PartitionPosition
-from slis.stream.kafka.range_reader import RANGE, RangeReader, TakenRange, events_of
+from slis.stream.kafka.range_reader import RANGE, RangeReader, RangeResult, events_of
 from slis.stream.kafka.store import move_position, note_landed, store_lost, store_reports
 from slis.stream.log.event_log import range_of
 from slis.stream.merge.merge import MergeResult
@@ -71,7 +71,7 @@ class TopicPortion:
         self._clock = clock
         self._read = read
         self._is_small = plan.count <= _DRIVER_RECORDS
-        self._taken: list[TakenRange] = []
+        self._taken: list[RangeResult] = []
         self._reports: list[Record] = []
 
     @property
@@ -164,7 +164,7 @@ class TopicPortion:
 
     def _note(self, found: list[Other]) -> None:
         self._taken = [
-            msgspec.json.decode(body, type=TakenRange) for kind, body in found if kind == RANGE
+            msgspec.json.decode(body, type=RangeResult) for kind, body in found if kind == RANGE
         ]
         self._reports = [
             msgspec.json.decode(body, type=Record) for kind, body in found if kind != RANGE

@@ -1,4 +1,4 @@
-"""Takes events and reports of collectors from one range, each record once."""
+"""Reader of the events and reports of collectors in one range, each record once."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -11,12 +11,12 @@ from lineage.event_log.records import GAP, Record
 from slis.stream.kafka.plan import BatchPlan, Range, Windows
 from slis.stream.log.spool_reader import SPOOL_COLUMNS, record_batches
 
-RANGE = "range"  # of a row that says what was taken of a range
+RANGE = "range"  # of a row with the result of a range
 REPORT = "report"  # of a row that is a record without an event
 
 
-class TakenRange(msgspec.Struct, frozen=True):
-    """Describe what was taken of a range.
+class RangeResult(msgspec.Struct, frozen=True):
+    """Result of reading a range of offsets.
 
     Attributes:
         partition: its number.
@@ -68,7 +68,7 @@ class _Window:
 
 
 class RangeReader:
-    """Takes the records of one range, in the order of their offsets.
+    """Reader of the records of one range, in the order of their offsets.
 
     Attributes:
         is_done: whether the range is read to its end, or its bound of bytes is reached.
@@ -121,10 +121,10 @@ class RangeReader:
             self._next, self.is_done = self._range.end, True
         return self.is_done
 
-    def summary(self) -> TakenRange:
+    def summary(self) -> RangeResult:
         """Return what was taken."""
         windows = {of: (one.name, one.list_identities()) for of, one in self._windows.items()}
-        return TakenRange(
+        return RangeResult(
             self._range.partition,
             self._next,
             len(self.rows),

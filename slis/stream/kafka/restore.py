@@ -1,4 +1,4 @@
-"""Lands from the lake what the catalog lacks and the topic no longer has.
+"""Restore from the lake of what the catalog lacks and the topic no longer has.
 
 A catalog that was restored from a copy, or is new, may end before the first records of the topic.
 The lake has their events, in folders of which each says which records they were.

@@ -21,7 +21,7 @@ REMOVED_AFTER: Final = timedelta(hours=1)
 
 
 class LastHeartbeats:
-    """Notes when the heartbeat of a collector changed last, by the clock of the pipeline.
+    """Note of when a collector's heartbeat changed last, by the clock of the pipeline.
 
     A shipper that works off a long backlog sends old heartbeats: its collector was not removed.
     """

@@ -23,7 +23,7 @@ from slis.lake.positions import FolderPosition
 from slis.meta import put_meta, read_meta
 from slis.stream.kafka.heartbeats import store_heartbeats
 from slis.stream.kafka.plan import PartitionPosition, Windows
-from slis.stream.kafka.range_reader import TakenRange
+from slis.stream.kafka.range_reader import RangeResult
 from slis.stream.merge.merge import RangeMismatchError
 
 EXPIRED = "log_expired"
@@ -47,7 +47,7 @@ def read_positions(connection: Connection, topic: str) -> dict[int, PartitionPos
 def move_position(
     connection: Connection,
     topic: str,
-    taken: TakenRange,
+    taken: RangeResult,
     *,
     before: int | None,
     end: int,
@@ -120,7 +120,7 @@ def restore_positions(
         at = known.get(partition)
         if at is not None and at.next_offset >= end:
             continue
-        taken = TakenRange(partition, end, 0, 0, 0, None, position.windows[partition])
+        taken = RangeResult(partition, end, 0, 0, 0, None, position.windows[partition])
         before = None if at is None else at.next_offset
         move_position(connection, position.topic, taken, before=before, end=end)
 

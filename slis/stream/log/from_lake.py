@@ -1,4 +1,4 @@
-"""Lands events of the lake that a restored or a new catalog lacks."""
+"""Landing of the lake's events that a restored or a new catalog lacks."""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Lands from the lake what the catalog lacks and the spool no longer has.
+"""Restore from the lake of what the catalog lacks and the spool no longer has.
 
 A catalog that was restored from a copy, or is new, ends before the events that the spool still
 holds. The lake has the events in between. The time of those that it lacks, too, becomes an

@@ -1,4 +1,4 @@
-"""Reads the collector's spool in ranges of `seq`, as Arrow tables.
+"""Reader of the collector's spool in ranges of `seq`, as Arrow tables.
 
 The order of `seq` is the order of commits, since the spool has one writer: a range once seen never
 gets a row more.

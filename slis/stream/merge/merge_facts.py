@@ -27,7 +27,7 @@ _RUN_TEXTS = (
 
 
 def merge_datasets(connection: Connection) -> None:
-    """Datasets and the spellings that were folded to them."""
+    """Merge datasets and the spellings that were folded to them."""
     upsert(
         connection,
         tables.dataset,

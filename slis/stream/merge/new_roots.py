@@ -1,4 +1,4 @@
-"""Move what is stored of a run to its root run, once an event of the run names its parent.
+"""Move of what is stored of a run to its root run, once an event of it names its parent.
 
 Some clients send the parent facet with START only. Where another event of the run was landed in an
 earlier batch, the run stood for its own root, and its writes, reads and edges were stored so.

@@ -13,7 +13,7 @@ from lineage.names.aliases import canonical
 from slis.stream.names.claims import RENAME, SYMLINK, DatasetLink, holding, past_renames
 from slis.stream.names.claims_catalog import claims_of, keep_holding, unlink, writers_of
 from slis.stream.names.files import join_files
-from slis.stream.names.parts import in_parts
+from slis.stream.names.key_queries import in_parts
 from slis.stream.names.rekey import move_facts
 
 LINKS = "('symlink', 'rename', 'policy')"  # rules whose two names are one dataset

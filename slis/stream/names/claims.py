@@ -19,7 +19,9 @@ _NOBODY: frozenset[str] = frozenset()
 
 
 class DatasetLink(NamedTuple):
-    """`alias_key` is another name of a dataset (symlink), was its name (rename), or is it (policy).
+    """Link from another name of a dataset to the dataset itself.
+
+    `alias_key` is another name (symlink), was its name (rename), or is made one by the policy.
 
     A policy's link to itself keeps the name apart, whatever else is claimed of it.
     """

@@ -1,4 +1,4 @@
-"""Join files to the datasets of their folders: a reader may name a file of what is a folder.
+"""Files as datasets of their folders: a reader may name a file of what is a folder.
 
 A file is its folder's dataset while nobody writes the file and the policy does not declare it, and
 where some run writes the folder, the policy declares the folder, or the file is called as the
@@ -13,7 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, text
 
 from lineage.names.names import is_named_after
-from slis.stream.names.parts import in_parts
+from slis.stream.names.key_queries import in_parts
 from slis.stream.names.rekey import find_known, move_facts
 
 _WRITTEN: Final = "EXISTS (SELECT 1 FROM dataset_producer p WHERE p.dataset_key = {key})"

@@ -1,4 +1,4 @@
-"""Moves what is known of a dataset to another key: its name turned out to be an alias."""
+"""Move of a dataset's rows to another key: its name turned out to be an alias."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -17,7 +17,7 @@ from slis.stream.facets.assertions import ASSERTION_FOLDS
 from slis.stream.facets.column_edges import COLUMN_EDGE_FOLDS
 from slis.stream.facets.descriptions import DESCRIPTION_FOLDS, FIELD_TAG_FOLDS, TAG_FOLDS
 from slis.stream.facets.facet_rows import job_key
-from slis.stream.names.parts import in_parts
+from slis.stream.names.key_queries import in_parts
 
 
 def _known(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401

@@ -15,7 +15,7 @@ from lineage.names.rules import RULES
 from lineage.policy import NO_FOLDS, Folding
 from lineage.process.clock import DAY_MICROS
 from lineage.redaction import CREDENTIALS
-from slis.stream.facts.spans import SeenSpan
+from slis.stream.facts.spans import SeenTimes
 from slis.stream.staging.arrow import clean_text
 
 _LOSSY = frozenset({CREDENTIALS, *(rule.id for rule in RULES if not rule.keeps_spelling)})
@@ -80,10 +80,10 @@ class Spellings:
     def __init__(self, folding: Folding = NO_FOLDS) -> None:
         """Begin without spellings; `folding`: the policy's, in force for the batch."""
         self._folding = folding
-        self._seen: dict[Spelling, SeenSpan] = {}
+        self._seen: dict[Spelling, SeenTimes] = {}
         self._datasets: set[Spelling] = set()
 
-    def note(self, namespace: str, name: str, seen: SeenSpan, *, is_dataset: bool) -> Spelling:
+    def note(self, namespace: str, name: str, seen: SeenTimes, *, is_dataset: bool) -> Spelling:
         """Note a spelling; `is_dataset`: reported as one, not only named by a facet of another."""
         spelling = self.spelled(namespace, name)
         known = self._seen.get(spelling)

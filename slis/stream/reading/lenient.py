@@ -1,4 +1,4 @@
-"""Read JSON into a struct, and leave out the parts that have another type than declared.
+"""Lenient reader of JSON into a struct: parts of another type than declared are left out.
 
 Most objects are as declared, and msgspec reads them at once. Any other is read again, part by part:
 a part of another type is null, and what is beside it is kept.
@@ -57,7 +57,7 @@ def _decoder(kind: type[Struct]) -> msgspec.json.Decoder[Any]:
 
 
 class _Reader:
-    """Reads one text part by part.
+    """Reader of one text, part by part.
 
     Attributes:
         is_whole: whether each part had its type so far.

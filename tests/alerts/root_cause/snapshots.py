@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from alerts.root_cause.causes import merge_by_cause
+from alerts.root_cause.cause_merging import merge_by_cause
 from alerts.root_cause.roots import find_faults
 from alerts.root_cause.snapshot import (
     DATASET,

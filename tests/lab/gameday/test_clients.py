@@ -8,13 +8,13 @@ import pytest
 
 from lab.gameday.estate import Shape, make
 from lab.gameday.events import Listener
+from lab.gameday.fault_truth import truth_of
 from lab.gameday.history import slabs
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, HOUR
 from lab.gameday.runs import runs
 from lab.gameday.slots import begins_at
 from lab.gameday.truth import NamePattern
-from lab.gameday.truths import truth_of
 
 ESTATE = make(Shape(seed=1, datasets=200, days=4))
 BEGINS = begins_at(ESTATE)

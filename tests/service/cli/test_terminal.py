@@ -69,7 +69,7 @@ def test_incidents_are_listed_with_whole_ids(embedded):
     estate.fill(embedded)
 
     shown = lineward("incidents", catalog=embedded, COLUMNS="80").stdout
-    drawn = "\n".join(_drawn(incidents.listed(_page(embedded)), 80))
+    drawn = "\n".join(_drawn(incidents.incident_table(_page(embedded)), 80))
 
     assert estate.INCIDENT in shown
     assert estate.INCIDENT in drawn

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from lineage.names.keys import key
 from lineage.process.clock import to_micros
 from slis.indicators.accuracy.schemas import COLUMN_LINEAGE
-from slis.stream.facts.spans import SeenSpan
+from slis.stream.facts.spans import SeenTimes
 from slis.stream.merge.merge import SpoolRange, merge
 from slis.stream.names.claims import SYMLINK
 from slis.stream.names.spellings import Spellings, spelling_key
@@ -98,7 +98,7 @@ def _table(rows: list[dict[str, Any]]) -> tuple[tuple[str, ...], list[Any]]:
 
 
 def _note_names(spellings: Spellings, event: dict[str, Any]) -> None:
-    seen = SeenSpan(event["at"], event["at"])
+    seen = SeenTimes(event["at"], event["at"])
     sources = [name for named in event.get("outputs", {}).values() for name in named]
     for name in (*event.get("edge", ()), *event.get("inputs", ()), *event.get("outputs", ())):
         spellings.note("n", name, seen, is_dataset=True)

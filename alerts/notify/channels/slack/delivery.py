@@ -46,11 +46,11 @@ class SafeWebClient(WebClient):
     """Client that follows no redirect, which would take the token along, and limits responses."""
 
     def _perform_urllib_http_request_internal(self, url: str, req: Request) -> dict[str, Any]:
-        """Replace the library's method; `test_slack_client.py` fails when it is renamed.
+        """Replace the library's method; `test_slack_delivery.py` fails when it is renamed.
 
         Raises:
             HTTPError: any status but 2xx; a redirect is one of these.
-            OversizedAnswerError: the answer is over 16 MiB.
+            OversizedResponseError: the response is over 16 MiB.
         """
         proxies = {"http": self.proxy, "https": self.proxy} if self.proxy else {}
         opener = build_opener(_NoRedirect(), ProxyHandler(proxies), HTTPSHandler(context=self.ssl))

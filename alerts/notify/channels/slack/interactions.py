@@ -97,7 +97,7 @@ def parse_button_press(body: bytes) -> ButtonPress:
     """Return the pressed button and the person; only call it on a verified body.
 
     Raises:
-        InvalidPressError: no interaction, or one with something that is not ours.
+        InvalidButtonPressError: no interaction, or one with something that is not ours.
     """
     try:
         fields = parse_qs(body.decode(errors="replace"), max_num_fields=10)

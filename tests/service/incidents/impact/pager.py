@@ -14,7 +14,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.policy.model import Owner, Policy
 from lineage.process.clock import from_micros
-from service.incidents.impact.clock import ImpactClock
+from service.incidents.impact.impact_clock import ImpactClock
 from tests.alerts.detection.catalog_builder import DAY, CatalogBuilder, micros
 from tests.alerts.detection.conftest import DetectorHarness
 

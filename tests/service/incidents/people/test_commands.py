@@ -34,7 +34,9 @@ def test_an_incident_is_acknowledged_by_the_machines_user(answering, by):
 @pytest.mark.parametrize("action", ["resolve", "escalate", "false_alarm", "unsuppress"])
 def test_a_command_without_an_evaluation_is_queued(answering, action, capsys):
     """Store it and exit with 0, as it takes effect later."""
-    incidents.do(answering.settings, answering.incidents.one.id, action, note="x", as_json=True)
+    incidents.request_action(
+        answering.settings, answering.incidents.one.id, action, note="x", as_json=True
+    )
 
     text = json.loads(capsys.readouterr().out)
     assert (text["action"], text["is_done"]) == (action, False)
@@ -44,7 +46,9 @@ def test_a_command_without_an_evaluation_is_queued(answering, action, capsys):
 def test_a_rejected_command_prints_its_reason(answering):
     """Raise what the API answers as 409."""
     with answering.evaluating(), pytest.raises(NotNowError, match="it is open"):
-        incidents.do(answering.settings, answering.incidents.one.id, "unsuppress", as_json=False)
+        incidents.request_action(
+            answering.settings, answering.incidents.one.id, "unsuppress", as_json=False
+        )
 
 
 def test_windows_are_begun_listed_and_ended(answering, by):

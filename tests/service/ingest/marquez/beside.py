@@ -15,7 +15,7 @@ from collector.spool_file import open_spool
 from lineage.process.clock import system_clock
 from service.ingest.marquez.client import Marquez
 from service.ingest.marquez.deliver import EventSender
-from service.ingest.marquez.event_identity import KnownEvents
+from service.ingest.marquez.event_identity import DeliveredEvents
 from service.ingest.marquez.forward import Forwarder
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.store import Store
@@ -69,7 +69,7 @@ def forward(
         courier = EventSender(client, bounds(marquez, **changes))
         store = Store(engine)
         forwarder = Forwarder(
-            folder / "spool.db", store, courier, seen=KnownEvents(), clock=system_clock
+            folder / "spool.db", store, courier, seen=DeliveredEvents(), clock=system_clock
         )
         stop = asyncio.Event()
         running = asyncio.create_task(forwarder.run(stop))

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from service.ingest.backfill import BatchSender, RecordedEvent
 from service.ingest.marquez.client import Marquez
-from service.ingest.marquez.event_identity import KnownEvents
+from service.ingest.marquez.event_identity import DeliveredEvents
 from service.ingest.marquez.pull import Puller
 from service.ingest.marquez.store import Store
 from service.runtime.settings import Settings
@@ -58,7 +58,7 @@ def pull(
         client = Marquez(bounds(marquez))
         try:
             given = (client, sender, Store(engine))
-            puller = Puller(*given, seen=KnownEvents(), clock=clock, monotonic=clock.monotonic)
+            puller = Puller(*given, seen=DeliveredEvents(), clock=clock, monotonic=clock.monotonic)
             await work(puller)
         finally:
             await client.close()

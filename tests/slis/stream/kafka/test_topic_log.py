@@ -17,7 +17,7 @@ from slis.settings import SharedPaths
 from slis.stream.kafka import portion as portions
 from slis.stream.kafka.log import TopicLog
 from slis.stream.kafka.plan import PartitionPosition
-from slis.stream.kafka.range_reader import TakenRange
+from slis.stream.kafka.range_reader import RangeResult
 from slis.stream.kafka.store import move_position, read_positions, store_reports
 from slis.stream.landing import BatchLanding, WaitError
 from slis.stream.log.event_log import LogMismatchError, Portion
@@ -169,7 +169,7 @@ class Plain(BatchLanding):
 
 def test_the_position_moves_from_what_was_read_and_no_other_place(catalog):
     """Compare and set, on both databases."""
-    taken = TakenRange(1, 7, 1, 2, 0, None, {"c": ("0-0", ["run:1:ab"])})
+    taken = RangeResult(1, 7, 1, 2, 0, None, {"c": ("0-0", ["run:1:ab"])})
 
     def move_from(before):
         with exclusive_transaction(catalog) as connection:

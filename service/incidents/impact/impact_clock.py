@@ -31,7 +31,7 @@ _WAITED_MICROS: Final = int(IMPACT_BOUNDS[-1] * SECOND_MICROS)
 
 
 class ImpactClock:
-    """Called once a second; one query where no page is waited for."""
+    """Periodic task, once a second; one query where no page is waited for."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -71,7 +71,7 @@ def _walked(connection: Connection, page: Page, now: int) -> Page:
 def outcome_of(
     fault_at: int, taken_at: int | None, state: NotificationState | None, now: int
 ) -> Outcome | None:
-    """Good under 15 minutes; bad when they are over, whether or not anybody took it since.
+    """Return good for less than 15 minutes; bad after them, even if somebody took it since.
 
     Args:
         fault_at: µs.

@@ -9,8 +9,8 @@ from sqlalchemy import event, update
 from lineage.catalog import tables
 from lineage.process.clock import from_micros
 from service.exporter.metrics import CatalogCollector
-from service.incidents.impact import clock
-from service.incidents.impact.clock import ImpactClock, outcome_of
+from service.incidents.impact import impact_clock
+from service.incidents.impact.impact_clock import ImpactClock, outcome_of
 from service.runtime.settings import Settings
 from tests.alerts.detection.catalog_builder import micros
 from tests.service.incidents.impact.pager import CORE, FAILED, NOON
@@ -66,13 +66,13 @@ def test_a_page_not_accepted_for_15_minutes_is_bad(pager):
 
     assert pager.clocks == [(0.0, QUARTER + 15.0, "bad")]
     assert pager.sums == BAD
-    assert f"{clock.METRIC}_sum {QUARTER + 15.0}" in scraped(pager)
+    assert f"{impact_clock.METRIC}_sum {QUARTER + 15.0}" in scraped(pager)
 
 
 def test_without_the_bound_a_page_waits_for_ever(pager, monkeypatch):
     """Run the mutant of the test above: give an outcome only to accepted pages."""
-    judged = clock.outcome_of
-    monkeypatch.setattr(clock, "outcome_of", lambda *text: text[1] and judged(*text))
+    judged = impact_clock.outcome_of
+    monkeypatch.setattr(impact_clock, "outcome_of", lambda *text: text[1] and judged(*text))
     pager.down(*ALL)
 
     pager.fail(until=FAILED + 2 * QUARTER)
@@ -96,9 +96,9 @@ def test_the_histogram_has_the_bound_of_the_objective(pager):
 
     shown = scraped(pager)
 
-    assert f'{clock.METRIC}_bucket{{le="900.0"}} 1.0' in shown
-    assert f'{clock.METRIC}_bucket{{le="60.0"}} 0.0' in shown
-    assert f"{clock.METRIC}_sum 75.0" in shown
+    assert f'{impact_clock.METRIC}_bucket{{le="900.0"}} 1.0' in shown
+    assert f'{impact_clock.METRIC}_bucket{{le="60.0"}} 0.0' in shown
+    assert f"{impact_clock.METRIC}_sum 75.0" in shown
 
 
 def test_no_fault_is_no_sample(pager):
@@ -141,8 +141,8 @@ def _both_read_first(pager, monkeypatch):
     pager.fail(until=FAILED + 90)
     pager.down()
     with pager.engine.connect() as connection:
-        read = clock.running(connection, 0)
-    monkeypatch.setattr(clock, "running", lambda *_: read)
+        read = impact_clock.running(connection, 0)
+    monkeypatch.setattr(impact_clock, "running", lambda *_: read)
     pager.pass_(15)
     pager.send()
     for _ in range(2):
@@ -156,12 +156,12 @@ def test_a_second_service_counts_nothing_twice(pager, monkeypatch):
     _both_read_first(pager, monkeypatch)
 
     assert pager.sums == GOOD
-    assert f"{clock.METRIC}_count 1.0" in scraped(pager)
+    assert f"{impact_clock.METRIC}_count 1.0" in scraped(pager)
 
 
 def test_without_the_second_check_both_services_count(pager, monkeypatch):
     """Run the mutant of the test above: trust the first read."""
-    monkeypatch.setattr(clock, "_keep", lambda *_: True)
+    monkeypatch.setattr(impact_clock, "_keep", lambda *_: True)
 
     _both_read_first(pager, monkeypatch)
 
@@ -187,9 +187,9 @@ def test_a_page_not_accepted_for_a_day_waits_no_longer(pager):
     pager.down(*ALL)
     pager.fail(until=FAILED + QUARTER)
     with pager.engine.connect() as connection:
-        (late,) = clock.running(connection, micros(FAILED - 1))
+        (late,) = impact_clock.running(connection, micros(FAILED - 1))
         assert late.outcome == "bad"
-        assert clock.running(connection, micros(FAILED)) == []
+        assert impact_clock.running(connection, micros(FAILED)) == []
 
 
 def test_a_second_fault_is_a_second_sample(pager):
@@ -214,4 +214,4 @@ def test_the_sum_of_seconds_never_falls(pager):
 
     pager.until(FAILED + 120)
 
-    assert f"{clock.METRIC}_sum 0.0" in scraped(pager)
+    assert f"{impact_clock.METRIC}_sum 0.0" in scraped(pager)

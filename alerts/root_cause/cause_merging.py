@@ -1,4 +1,4 @@
-"""Merge roots with a common cause: an upgrade that breaks every third job is one fault."""
+"""Merge of roots with a common cause: an upgrade that breaks every third job is one fault."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
