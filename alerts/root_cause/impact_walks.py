@@ -15,7 +15,6 @@ from alerts.root_cause.severity import (
     RootImpact,
     Severity,
     SeverityRules,
-    impact_of,
     impact_of_group,
     lost_outputs,
     rate_severity,
@@ -27,6 +26,7 @@ from lineage.graph.graph import Graph
 RULES: Final = SeverityRules()
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _BYTES_A_KEY: Final = 8 + 4 + 1  # of a dataset in an `RootImpact`
+_Asked = tuple[bytes, frozenset[int]]  # what the root should have written, bad datasets
 
 
 class _GraphShape(msgspec.Struct, frozen=True, eq=False):
@@ -41,14 +41,14 @@ class _Cache(msgspec.Struct, eq=False):
 
     shape: _GraphShape
     graph: Graph
-    impacts: dict[bytes, RootImpact]
+    impacts: dict[_Asked, RootImpact]
     size: int = 0
 
-    def add(self, starts: Keys, stake: RootImpact) -> None:
-        """Cache the impact of these datasets, while there is room."""
+    def add(self, asked: _Asked, stake: RootImpact) -> None:
+        """Cache the impact of a root, while there is room."""
         size = len(stake.keys) * _BYTES_A_KEY
         if self.size + size <= _MOST_BYTES:
-            self.impacts[starts.tobytes()] = stake
+            self.impacts[asked] = stake
             self.size += size
 
 
@@ -75,12 +75,12 @@ class ImpactWalks:
         return rate_severity(group, self._stake(group), self._snapshot, now, RULES)
 
     def _stake(self, group: FaultGroup) -> RootImpact:
-        starts = lost_outputs(group, self._snapshot)
-        known = self.cache.impacts.get(starts.tobytes())
+        asked = lost_outputs(group, self._snapshot).tobytes(), group.bad_keys
+        known = self.cache.impacts.get(asked)
         if known is not None:
             return known
-        stake = _keep_paging(impact_of(starts, self.cache.graph, self._snapshot, RULES))
-        self.cache.add(starts, stake)
+        stake = _keep_paging(self.impact(group))
+        self.cache.add(asked, stake)
         return stake
 
 

@@ -102,8 +102,16 @@ TICKET_BY_KIND: Final = Severity(TICKET, "kind")
 def impact_of_group(
     group: FaultGroup, graph: Graph, snapshot: LineageSnapshot, rules: SeverityRules
 ) -> RootImpact:
-    """Return what is downstream of the datasets that the root should have written, as of onset."""
-    return impact_of(lost_outputs(group, snapshot), graph, snapshot, rules)
+    """Return what is downstream of the datasets that the root should have written, as of onset.
+
+    Bad datasets that no path from these reaches, such as another output of the job, are added.
+    """
+    starts = lost_outputs(group, snapshot)
+    impact = impact_of(starts, graph, snapshot, rules)
+    beside = np.setdiff1d(np.array(sorted(group.bad_keys), dtype=np.int64), impact.keys)
+    if not beside.size:
+        return impact
+    return impact_of(np.union1d(starts, beside), graph, snapshot, rules)
 
 
 def impact_of(

@@ -50,8 +50,10 @@ def test_a_cached_severity_is_that_of_a_fresh_walk(one, two, first, other, hours
 def test_the_same_graph_is_walked_once(monkeypatch):
     """Walk once for evaluations whose deadlines move and whose edges stay."""
     walked = []
-    whole = impact_walks.impact_of
-    monkeypatch.setattr(impact_walks, "impact_of", lambda *tiers: walked.append(1) or whole(*tiers))
+    whole = impact_walks.impact_of_group
+    monkeypatch.setattr(
+        impact_walks, "impact_of_group", lambda *given: walked.append(1) or whole(*given)
+    )
     known = None
     for deadline in (20, 30, 40):
         estate = make_snapshot("A>B>C", C={"tier": "critical", "deadline": deadline})
@@ -60,6 +62,20 @@ def test_the_same_graph_is_walked_once(monkeypatch):
         assert known.severity(cluster, 10 * HOUR).hit_at == deadline * HOUR
 
     assert walked == [1]
+
+
+def test_another_bad_dataset_beside_the_root_is_walked_from():
+    """Do not return the impact that was cached before it was bad."""
+    rows = {name: {"job": 20, "tier": "important"} for name in "AB"}
+    facts = [violation("A", "schema_mismatch", 10, "facts")]
+    known, scores = None, []
+    for bad in (facts, [*facts, violation("B", "assertion_failed", 10)]):
+        estate = make_snapshot(**rows)
+        known = ImpactWalks(estate, known)
+        [cluster] = find_faults(bad, estate)
+        scores.append(known.severity(cluster, 10 * HOUR).score)
+
+    assert scores == [3, 6]
 
 
 def test_an_impact_without_room_in_the_cache_is_walked_again(monkeypatch):

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from alerts.root_cause import assignment, links, symptom_groups
 from alerts.root_cause.kinds import IS_OF_RUN
 from alerts.root_cause.roots import find_faults
-from tests.alerts.root_cause.snapshots import HOUR, make_snapshot, row, violation
+from alerts.root_cause.severity import SeverityRules, impact_of_group
+from lineage.graph.graph import Graph
+from tests.alerts.root_cause.snapshots import HOUR, edges, make_snapshot, row, violation
 from tests.suite.examples import examples
 
 # Reason, its SLI, and what it explains: downstream, and of the same job or dataset.
@@ -235,6 +237,27 @@ def rows_of(rows):
 def test_roots_members_and_evidence_are_those_of_the_oracle(facts, arrows, rows):
     """Compare on random graphs with cycles, loops, diamonds, bridges and several outputs."""
     check(facts, arrows, rows)
+
+
+@settings(max_examples=examples(300))
+@given(
+    FACTS,
+    st.lists(st.tuples(NODES, NODES), max_size=16),
+    st.fixed_dictionaries(dict.fromkeys(range(1, 8), ROW)),
+)
+def test_bad_datasets_are_among_the_affected_ones(facts, arrows, rows):
+    """Keep the title of an incident, which counts the one, from exceeding the other's count."""
+    estate = make_snapshot(*arrows, rows=rows_of(rows))
+    joined = edges(*arrows)
+    graph = Graph(joined.upstream_keys, joined.downstream_keys)
+    given_facts = [
+        violation(name, reason, since, REASONS[reason][0]) for name, reason, since in facts
+    ]
+
+    for cluster in find_faults(given_facts, estate):
+        affected = impact_of_group(cluster, graph, estate, SeverityRules())
+
+        assert cluster.bad_keys <= set(affected.keys.tolist())
 
 
 @pytest.mark.parametrize(

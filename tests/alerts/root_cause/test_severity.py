@@ -136,6 +136,17 @@ def test_the_score_falls_with_each_hop():
     }  # fmt: skip
 
 
+def test_a_bad_dataset_beside_the_root_counts():
+    """Count another output of the job that is bad, though no edge leads to it."""
+    facts = [violation("A", "schema_mismatch", 10, "facts"), violation("B", "assertion_failed", 10)]
+    rows = {"A": {"job": 20}, "B": {"job": 20, "tier": "critical"}}
+
+    severity, affected = severity_and_impact(facts, **rows)
+
+    assert affected.keys.tolist() == sorted([key("A"), key("B")])
+    assert (severity.level, severity.score) == ("page", 10)
+
+
 def test_an_impact_that_was_cut_says_so():
     """Mark it as partial, so that missing data does not look healthy."""
     _, affected = severity_and_impact(FAILED, "A>B>C", rules=SeverityRules(max_datasets=2))
