@@ -25,8 +25,8 @@ from lineage.graph.graph import Graph
 
 RULES: Final = SeverityRules()
 _MOST_BYTES: Final = 64 * 1024 * 1024
-_BYTES_A_KEY: Final = 8 + 4 + 1  # of a dataset in an `RootImpact`
-_Asked = tuple[bytes, frozenset[int]]  # what the root should have written, bad datasets
+_BYTES_A_KEY: Final = 8 + 4 + 1  # of a dataset in a `RootImpact`
+_BYTES_A_BAD_KEY: Final = 100  # of a number in a frozenset, about
 
 
 class _GraphShape(msgspec.Struct, frozen=True, eq=False):
@@ -36,20 +36,33 @@ class _GraphShape(msgspec.Struct, frozen=True, eq=False):
     tiers: NDArray[np.int8]
 
 
+class _Known(msgspec.Struct, frozen=True, eq=False):
+    """Impact of a root, valid while its bad datasets stay the same."""
+
+    bad_keys: frozenset[int]
+    stake: RootImpact
+
+    @property
+    def size(self) -> int:
+        """Return about how many bytes it takes."""
+        return len(self.stake.keys) * _BYTES_A_KEY + len(self.bad_keys) * _BYTES_A_BAD_KEY
+
+
 class _Cache(msgspec.Struct, eq=False):
     """Results that are valid while datasets, tiers and edges stay the same."""
 
     shape: _GraphShape
     graph: Graph
-    impacts: dict[_Asked, RootImpact]
+    impacts: dict[bytes, _Known]
     size: int = 0
 
-    def add(self, asked: _Asked, stake: RootImpact) -> None:
-        """Cache the impact of a root, while there is room."""
-        size = len(stake.keys) * _BYTES_A_KEY
-        if self.size + size <= _MOST_BYTES:
-            self.impacts[asked] = stake
-            self.size += size
+    def add(self, starts: Keys, known: _Known) -> None:
+        """Cache the impact of these datasets in place of an older one, while there is room."""
+        if (older := self.impacts.pop(starts.tobytes(), None)) is not None:
+            self.size -= older.size
+        if self.size + known.size <= _MOST_BYTES:
+            self.impacts[starts.tobytes()] = known
+            self.size += known.size
 
 
 class ImpactWalks:
@@ -75,12 +88,12 @@ class ImpactWalks:
         return rate_severity(group, self._stake(group), self._snapshot, now, RULES)
 
     def _stake(self, group: FaultGroup) -> RootImpact:
-        asked = lost_outputs(group, self._snapshot).tobytes(), group.bad_keys
-        known = self.cache.impacts.get(asked)
-        if known is not None:
-            return known
+        starts, bad_keys = lost_outputs(group, self._snapshot), group.bad_keys
+        known = self.cache.impacts.get(starts.tobytes())
+        if known is not None and known.bad_keys == bad_keys:
+            return known.stake
         stake = _keep_paging(self.impact(group))
-        self.cache.add(asked, stake)
+        self.cache.add(starts, _Known(bad_keys, stake))
         return stake
 
 

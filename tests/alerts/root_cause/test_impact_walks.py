@@ -76,6 +76,8 @@ def test_another_bad_dataset_beside_the_root_is_walked_from():
         scores.append(known.severity(cluster, 10 * HOUR).score)
 
     assert scores == [3, 6]
+    assert len(known.cache.impacts) == 1  # the older one is gone
+    assert known.cache.size == sum(each.size for each in known.cache.impacts.values())
 
 
 def test_an_impact_without_room_in_the_cache_is_walked_again(monkeypatch):
