@@ -1,8 +1,8 @@
 """CPU time of an event in scaled mode, on one worker and on two, beside embedded mode.
 
-Run by hand: `python -m tests.bench.scaled [EVENTS [SLICES]]`. It fills a topic, and lands it once
-for each number of workers, with an empty catalog in PostgreSQL and an empty lake on S3 each time.
-Embedded mode lands a spool. Every mode does the same work, without evaluations.
+Run by hand: `python -m tests.bench.scaled [EVENTS [SLICES [WORKERS]]]`. It fills a topic, and lands
+it once for each number of workers (`1,2`), with an empty catalog in PostgreSQL and an empty lake on
+S3 each time. Embedded mode lands a spool. Every mode does the same work, without evaluations.
 
 The first slice pays for the start of Python and the JVMs: what it costs beyond the other slices is
 a figure of its own. The benchmark asserts only that both catalogs have the same facts.
@@ -60,13 +60,14 @@ class Servers(NamedTuple):
     postgres: str
 
 
-def main(count: str = "400000", slices: str = "8") -> None:
+def main(count: str = "400000", slices: str = "8", workers: str = "1,2") -> None:
     """Print what an event costs in each mode, the ratio to embedded mode, and all slices."""
     log_to_stderr("warning")
     logging.getLogger("werkzeug").setLevel(logging.WARNING)  # a line for each request
     with tempfile.TemporaryDirectory(prefix="lineward-bench-") as folder:
         found = []
-        for one in _measure(Path(folder), int(count), int(slices)):
+        numbers = [int(number) for number in workers.split(",")]
+        for one in _measure(Path(folder), int(count), int(slices), numbers):
             console().print(_slices(one))
             found.append(one)
     console().print(_summary(found))
@@ -93,7 +94,7 @@ def _figures(cost: Cost) -> list[str]:
     return [f"{figure:.0f}" for figure in (*cost, cost.total)]
 
 
-def _measure(root: Path, count: int, slices: int) -> Iterator[Measured]:
+def _measure(root: Path, count: int, slices: int, workers: Sequence[int]) -> Iterator[Measured]:
     with running_postgres() as postgres:
         for name, url in (("embedded", None), ("embedded, PostgreSQL", postgres.url)):
             yield _embedded(
@@ -102,9 +103,9 @@ def _measure(root: Path, count: int, slices: int) -> Iterator[Measured]:
         with _servers(root, postgres.url) as servers:
             _fill(servers.broker, count)
             facts: list[dict[str, int]] = []
-            for workers in (1, 2):
-                yield _scaled(servers, workers, _ends(count, slices), facts)
-            assert facts[0] == facts[1]
+            for number in workers:
+                yield _scaled(servers, number, _ends(count, slices), facts)
+            assert all(each == facts[0] for each in facts)
 
 
 def _ends(count: int, slices: int) -> list[int]:
