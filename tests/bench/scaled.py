@@ -49,6 +49,8 @@ _AGO, _APART = timedelta(days=1), timedelta(milliseconds=10)
 _FLUSH_SECONDS = 60.0
 # A spool has 3.4 kB per event; a longer one has the same cost per event.
 _MOST_OF_EMBEDDED: Final = 200_000
+# A batch of a backlog has 25,000 events: a slice must be longer.
+_LEAST_SLICE: Final = 30_000
 
 
 class Servers(NamedTuple):
@@ -109,6 +111,7 @@ def _measure(root: Path, count: int, slices: int, workers: Sequence[int]) -> Ite
 
 
 def _ends(count: int, slices: int) -> list[int]:
+    slices = min(slices, count // _LEAST_SLICE)
     return [count * number // slices for number in range(1, slices + 1)]
 
 
