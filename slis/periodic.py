@@ -18,26 +18,41 @@ log = structlog.get_logger(__name__)
 _LEAST_PAUSE = timedelta(seconds=5)
 # Evaluations take no more than half of the time, as long as that does not make them rare.
 _SHARE = 2
+# A tenth, where nothing that landed can have made a state worse.
+_ROUTINE_SHARE = 10
 
 
 class Evaluations:
     """Schedule of evaluations: when the next one is due.
 
-    Facts changed, a deadline passed, or it is long since the last. What takes 4 s may come every
-    8 s: a small estate is evaluated sooner than a large one.
-
-    Attributes:
-        changed: set by the stream when a batch landed.
+    Facts changed, a deadline passed, or it is long since the last. What takes 1 s comes at most
+    every 5 s for news and passed deadlines, and every 10 s for facts that only confirm what is
+    known. A small estate is evaluated sooner than a large one.
     """
 
     def __init__(self, at_most_every: timedelta, at_least_every: timedelta) -> None:
-        self.changed = Event()
         self.at_most_every = at_most_every
         self.at_least_every = at_least_every
         self.last: datetime | None = None
         self.deadline: datetime | None = None
-        self._pause = at_most_every
+        self._changed, self._news = Event(), Event()
+        self._pause = self._routine_pause = at_most_every
         self._is_warm = False
+
+    @property
+    def is_anything_new(self) -> bool:
+        """Return whether facts changed since the last evaluation began."""
+        return self._changed.is_set()
+
+    def note(self, *, is_news: bool = True) -> None:
+        """Note that facts changed.
+
+        Args:
+            is_news: whether they may have made a state worse, or show a dataset in a new one.
+        """
+        if is_news:
+            self._news.set()
+        self._changed.set()
 
     def is_due(self, now: datetime) -> bool:
         """Return whether to evaluate now."""
@@ -48,20 +63,27 @@ class Evaluations:
         if age < timedelta(0) or age >= self.at_least_every:
             return True
         passed = self.deadline is not None and self.last < self.deadline <= now
-        return age >= self._pause and (self.changed.is_set() or passed)
+        if passed or self._news.is_set():
+            return age >= self._pause
+        return age >= self._routine_pause and self._changed.is_set()
 
     def begun(self, now: datetime) -> None:
         """Begin an evaluation as of `now`: events that land from here on are for the next."""
         self.last = now
-        self.changed.clear()
+        self._changed.clear()
+        self._news.clear()
 
     def ended(self, seconds: float, deadline: datetime | None) -> None:
         """Record the evaluation's duration, and when the next dataset will be late."""
-        pause = max(_LEAST_PAUSE, _SHARE * timedelta(seconds=seconds))
         # The first one compiled what the others find: its duration is no estimate of theirs.
-        self._pause = min(pause, self.at_most_every) if self._is_warm else _LEAST_PAUSE
+        self._pause = self._pause_of(_SHARE, seconds)
+        self._routine_pause = self._pause_of(_ROUTINE_SHARE, seconds)
         self._is_warm = True
         self.deadline = deadline
+
+    def _pause_of(self, share: int, seconds: float) -> timedelta:
+        pause = max(_LEAST_PAUSE, share * timedelta(seconds=seconds))
+        return min(pause, self.at_most_every) if self._is_warm else _LEAST_PAUSE
 
 
 class PeriodicTask:

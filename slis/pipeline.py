@@ -191,7 +191,7 @@ class Pipeline:
 
     def _landed(self, landed: MergeResult) -> None:
         if not landed.is_repeat:
-            self._evaluations.changed.set()
+            self._evaluations.note(is_news=landed.is_news)
 
     def _tasks(self, spark: SparkSession) -> list[PeriodicTask]:
         evaluate, first = partial(self._turns.take, spark), partial(self._turns.warm_up, spark)
@@ -217,7 +217,7 @@ class Pipeline:
 
     def _copy_gaps(self, now: datetime) -> None:
         if self._source.copy_gaps(self._engine, to_micros(now)):
-            self._evaluations.changed.set()
+            self._evaluations.note()
 
     def _count_received(self, _now: datetime) -> None:
         self._source.count_received(self._engine, self._clock)

@@ -109,6 +109,17 @@ def query(
     _show(_measured("lab.bench.query.query", requests=requests, scale=scale), as_json=as_json)
 
 
+@app.command()
+def idle(
+    *,
+    rate: Annotated[float, typer.Option(min=0.1, help="Events a second of the second phase.")] = 2,
+    seconds: Annotated[float, typer.Option(min=1, help="Seconds of each phase.")] = 120,
+    as_json: AsJson = False,
+) -> None:
+    """Measure cores and memory of all roles with 1,000 datasets, idle and with few events."""
+    _show(_measured("lab.bench.idle", events_a_second=rate, seconds=seconds), as_json=as_json)
+
+
 def _measured(module: str, **options: object) -> Any:  # noqa: ANN401 - each bench has figures of its own
     log_to_stderr("warning")
     return msgspec.to_builtins(importlib.import_module(module).run(**options))

@@ -98,7 +98,7 @@ class EdgeTurns:
             held = getattr(import_module(module), hold)
             if edges := held(self._spark, self._engine, now, settle):
                 log.info("edges_checked", oracle=oracle, edges=edges)
-                self._evaluations.changed.set()
+                self._evaluations.note()
 
     def _read_evidence(self, now: datetime, settle: timedelta) -> None:
         folders = self._settings.event_log_folders
@@ -119,4 +119,4 @@ class EdgeTurns:
         if done.files:
             log.info("event_logs_read", files=done.files, bytes=done.bytes, edges=compared)
         if done.runs_changed or compared:
-            self._evaluations.changed.set()
+            self._evaluations.note()

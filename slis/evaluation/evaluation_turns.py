@@ -59,7 +59,7 @@ class EvaluationTurns:
             warm_up(spark, self._clock, self._real_events_came)
 
     def _real_events_came(self) -> bool:
-        landed = self._evaluations.changed.is_set()
+        landed = self._evaluations.is_anything_new
         return landed or self._source.backlog_since(self._engine) is not None
 
     def take(self, spark: SparkSession, now: datetime) -> None:

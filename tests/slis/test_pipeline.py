@@ -98,44 +98,60 @@ def test_the_next_deadline_is_that_of_the_dataset_nearest_to_its_limit(engine, a
 
 
 @pytest.mark.parametrize(
-    ("took", "seconds", "changed", "deadline", "due"),
+    ("took", "seconds", "noted", "deadline", "due"),
     [
-        (8, 14, True, None, False),
-        (8, 15, True, None, True),
-        (8, 15, False, None, False),
-        (8, 20, False, 18, True),
-        (8, 20, False, 25, False),
-        (8, 60, False, None, True),
-        (8, -5, False, None, True),
-        (4, 7, True, None, False),
-        (4, 8, True, None, True),
-        (0.1, 4, True, None, False),
-        (0.1, 5, True, None, True),
+        (8, 14, "news", None, False),
+        (8, 15, "news", None, True),
+        (8, 15, "routine", None, True),
+        (8, 15, None, None, False),
+        (8, 20, None, 18, True),
+        (8, 20, None, 25, False),
+        (8, 60, None, None, True),
+        (8, -5, None, None, True),
+        (4, 7, "news", None, False),
+        (4, 8, "news", None, True),
+        (1, 9, "routine", None, False),
+        (1, 10, "routine", None, True),
+        (1, 5, "routine", 4, True),
+        (0.1, 4, "news", None, False),
+        (0.1, 5, "news", None, True),
+        (0.1, 5, "routine", None, True),
     ],
 )
 def test_an_evaluation_is_due_after_a_change_or_in_time(  # noqa: PLR0913, PLR0917 - a row
-    at, took, seconds, changed, deadline, due
+    at, took, seconds, noted, deadline, due
 ):
-    """Evaluate after new facts or a passed deadline, at most half of the time or every 15 s.
+    """Evaluate after news or a passed deadline, at most half of the time or every 15 s.
 
-    Otherwise evaluate each minute.
+    Evaluate after other facts for a tenth of the time at most, and otherwise each minute.
     """
     evaluations = Evaluations(timedelta(seconds=15), timedelta(seconds=60))
     assert evaluations.is_due(at(12))
     for number in (1, 0):
         evaluations.begun(at(12) - timedelta(minutes=number))
         evaluations.ended(took, None if deadline is None else at(12, 0, deadline))
-    if changed:
-        evaluations.changed.set()
+    if noted:
+        evaluations.note(is_news=noted == "news")
 
     assert evaluations.is_due(at(12, 0, seconds)) is due
+
+
+def test_an_evaluation_is_of_all_that_was_noted_before_it(at):
+    """Forget news once an evaluation has begun."""
+    evaluations = Evaluations(timedelta(seconds=15), timedelta(seconds=60))
+    evaluations.note()
+    evaluations.begun(at(12))
+    evaluations.ended(0.1, None)
+
+    assert not evaluations.is_anything_new
+    assert not evaluations.is_due(at(12, 0, 30))
 
 
 def test_the_first_evaluation_delays_no_later_one(at):
     """Evaluate events that landed meanwhile next, although the first evaluation took long."""
     evaluations = Evaluations(timedelta(seconds=15), timedelta(seconds=60))
     evaluations.begun(at(12))
-    evaluations.changed.set()
+    evaluations.note()
     evaluations.ended(9, None)
 
     assert evaluations.is_due(at(12, 0, 9))

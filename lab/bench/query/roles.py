@@ -102,16 +102,18 @@ class Roles:
             return bool(reader.rows("SELECT 1 FROM batch LIMIT 1"))
 
 
-def wait_until(condition: Callable[[], bool], trouble: str) -> None:
+def wait_until(
+    condition: Callable[[], bool], trouble: str, seconds: float = _PATIENCE_SECONDS
+) -> None:
     """Wait until it holds.
 
     Raises:
-        RuntimeError: it does not for two minutes.
+        RuntimeError: it does not for so long.
     """
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
-            message = f"{trouble} within {_PATIENCE_SECONDS:.0f} s"
+            message = f"{trouble} within {seconds:.0f} s"
             raise RuntimeError(message)
         time.sleep(_LOOK_SECONDS)
 

@@ -3,16 +3,18 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
+from lineage.catalog.queries import STATES_BY_SEVERITY
 from lineage.catalog.upsert import newest, upsert
 from lineage.process.clock import Clock, to_micros
+from lineage.states import LEARNING
 from slis.stream.derived.derive_facts import derive_facts
 from slis.stream.derived.inferred import store_sources
 from slis.stream.facets.sql_texts import merge_sql
@@ -42,6 +44,14 @@ Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
 Store = Callable[[Connection], None]  # writes what goes with a batch, in its transaction
 
 
+_IS_NEWS: Final = text(f"""
+    SELECT 1 WHERE EXISTS (SELECT 1 FROM t_run WHERE last_fail_at IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM s_assertion WHERE is_success = 0)
+    OR EXISTS (SELECT 1 FROM t_touched t JOIN dataset d ON d.dataset_key = t.dataset_key
+        WHERE t.direction = 'write' AND d.state_rank < {STATES_BY_SEVERITY.index(LEARNING)})
+""")  # noqa: S608 - a constant
+
+
 class SpoolRange(msgspec.Struct, frozen=True):
     """Events (after_seq, last_seq] of the spool, as batch `batch_id` of `query_id`."""
 
@@ -59,12 +69,14 @@ class MergeResult(msgspec.Struct, frozen=True):
         duplicates: of them, known before.
         is_repeat: the catalog had the batch, nothing was done.
         merge_seconds: for which nothing else could write to the catalog.
+        is_news: it has a failure, or what is written was neither good nor learning before.
     """
 
     events: int = 0
     duplicates: int = 0
     is_repeat: bool = False
     merge_seconds: float = 0.0
+    is_news: bool = False
 
 
 class _UndoneError(Exception):
@@ -143,7 +155,8 @@ def merge(
         _merge_facts(connection, to_micros(clock()))
         # The last statements, so that what they call the commit is close to it.
         landed = _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
-        return replace(landed, merge_seconds=time.monotonic() - began)
+        is_news = connection.execute(_IS_NEWS).first() is not None
+        return replace(landed, merge_seconds=time.monotonic() - began, is_news=is_news)
 
 
 def rehearse(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> None:
