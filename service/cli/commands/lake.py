@@ -31,7 +31,7 @@ _Seconds = Annotated[float, typer.Option(min=1, help="For which the lake may be 
 
 @app.callback()
 def lake() -> None:
-    """Answer questions about runs that the catalog has deleted, from the events of the lake."""
+    """Find runs that the catalog has deleted, in the events of the lake."""
 
 
 @app.command()
