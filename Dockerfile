@@ -1,4 +1,4 @@
-# The image of every role, and of Spark's driver and executors: docs/kubernetes.md.
+# The image of every role, and of Spark's driver and executors: docs/kubernetes/image.md.
 # The digest pins the files, the tag says which release they are.
 ARG PYTHON_IMAGE=python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
 

@@ -153,7 +153,10 @@ def _jobs(  # noqa: PLR0913, PLR0917 - what the process consists of
     leader: Leader,
     metrics: CatalogCollector,
 ) -> list[ScheduledJob]:
-    """Return the periodic jobs, in the order of their start: see docs/kubernetes.md."""
+    """Return the periodic jobs in the order of their start.
+
+    docs/kubernetes/several-services.md lists them.
+    """
     job = CatalogJobs(given.settings.catalog, leader).job
     counting: list[Work] = [stored.look, partial(flush_counts, tallies=tallies), guard.count]
     return [

@@ -35,7 +35,7 @@ _TITLES: Final = {
 _CAUSE_TITLES: Final = {"failed": "fail", "lost": "do not end", "slow": "are late"}
 _ENTITIES: Final = {"job": "Job", "dataset": "Dataset", "service": "Lineward's"}
 _UNKNOWN_REASONS: Final = {
-    "upstream_unknown": "the state of its upstream datasets is unknown because of a fault of ours",
+    "upstream_unknown": "a fault of Lineward makes the state of its upstream datasets unknown",
     "upstream_hidden": "its upstream datasets are not observed",
     "upstream_well": "its upstream datasets are good",
     "no_upstream": "it has no known upstream datasets",

@@ -31,10 +31,12 @@ def incidents() -> tuple[Panel, ...]:
         ),
         _mean(
             "Time to notify",
-            "told",
+            "notified",
             "from the fault until Slack or PagerDuty accepted the page (M8)",
         ),
-        _mean("Time to resolve (MTTR)", "mended", "from the fault until its incident was resolved"),
+        _mean(
+            "Time to resolve (MTTR)", "resolved", "from the fault until its incident was resolved"
+        ),
         Panel(
             kind="stat",
             title="Pages this week",

@@ -26,11 +26,11 @@ app.command("policy")(policy)
 
 _OnDays = Callable[[float], None]
 _Seed = Annotated[int, typer.Option(min=0, help="Seed of the environment and the faults.")]
-_Datasets = Annotated[int, typer.Option(min=50, max=4_000)]
+_Datasets = Annotated[int, typer.Option(min=50, max=4_000, help="Number of datasets.")]
 _Days = Annotated[
     int, typer.Option(min=2, max=60, help="Days to simulate; the first ten are for learning.")
 ]
-_Faults = Annotated[int, typer.Option(min=0, max=200)]
+_Faults = Annotated[int, typer.Option(min=0, max=200, help="Number of faults.")]
 _Kinds = Annotated[
     list[str] | None, typer.Option("--kind", help="Only faults of this kind; may be repeated.")
 ]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from lab.gameday.fake_receivers import ReceivedMessage
-from lab.gameday.scores import FaultScore, NaiveScore, Score
+from lab.gameday.scores import BaselineScore, FaultScore, Score
 from lab.gameday.truth import INGESTION_KINDS, SECOND_MICROS, Fault, NamePattern, Truth
 
 # Not imported from `lineage`: the scorer loads no part of the system that it judges.
@@ -20,7 +20,7 @@ Resolver = Callable[[str, int], Iterable[NamePattern]]
 def score(  # noqa: PLR0913 - what one run is judged by, by name
     truth: Truth,
     messages: Sequence[ReceivedMessage],
-    naive: Sequence[ReceivedMessage],
+    baseline: Sequence[ReceivedMessage],
     resolve: Resolver,
     *,
     wall_seconds: float = 0.0,
@@ -31,7 +31,7 @@ def score(  # noqa: PLR0913 - what one run is judged by, by name
     Args:
         truth: what was done.
         messages: the messages that people received.
-        naive: one page for each dataset that turned bad, to its own owner.
+        baseline: one page for each dataset that turned bad, to its own owner.
         resolve: follows a message's link.
         wall_seconds: that the run took.
         peak_rss_bytes: that it needed.
@@ -45,7 +45,7 @@ def score(  # noqa: PLR0913 - what one run is judged by, by name
         days=truth.days,
         faults=tuple(_judged(truth, fault, judged, resolve) for fault in truth.faults),
         false_pages=len(false_pages(truth, messages)),
-        naive=_naive(truth, naive),
+        baseline=_score_baseline(truth, baseline),
         wall_seconds=wall_seconds,
         peak_rss_bytes=peak_rss_bytes,
     )
@@ -207,7 +207,7 @@ def _impact(
     return precision, both / len(true) if true else 1.0
 
 
-def _naive(truth: Truth, alerts: Sequence[ReceivedMessage]) -> NaiveScore:
+def _score_baseline(truth: Truth, alerts: Sequence[ReceivedMessage]) -> BaselineScore:
     judged = [each for each in alerts if _is_judged(truth, each)]
     messages = sorted(judged, key=lambda each: each.at)
     meant = [fault for fault in truth.faults if fault.expect != "silence"]
@@ -216,7 +216,7 @@ def _naive(truth: Truth, alerts: Sequence[ReceivedMessage]) -> NaiveScore:
     paged = [len(about[id(fault)]) for fault in meant if fault.expect == "page"]
     roots = [is_among(about[id(fault)][0].root, fault.causes) for fault in found]
     owners = [each.owner in fault.owners for fault in found for each in about[id(fault)]]
-    return NaiveScore(
+    return BaselineScore(
         pages=len(messages),
         false_pages=len(_strays(truth, messages)),
         detected=_share([bool(about[id(fault)]) for fault in meant]),

@@ -1,4 +1,4 @@
-"""Scores: of a fault, of the naive alerts, of a whole run."""
+"""Scores: of a fault, of one alert a bad dataset, of a whole run."""
 
 import msgspec
 
@@ -28,7 +28,7 @@ class FaultScore(msgspec.Struct, frozen=True):
     impact_recall: float | None
 
 
-class NaiveScore(msgspec.Struct, frozen=True):
+class BaselineScore(msgspec.Struct, frozen=True):
     """Score of one alert a bad dataset, to its own owner: the same run, the same truth.
 
     Attributes:
@@ -59,6 +59,6 @@ class Score(msgspec.Struct, frozen=True):
     days: int
     faults: tuple[FaultScore, ...]
     false_pages: int
-    naive: NaiveScore | None
+    baseline: BaselineScore | None
     wall_seconds: float
     peak_rss_bytes: int | None

@@ -82,7 +82,7 @@ def perform(asked: Replay, means: ActionContext) -> Done:
             posted += len(bodies)
     did = [f"posted {posted:,} events, of which {len(rejected):,} were rejected"]
     did += [f"rejected: {reason}" for reason in rejected[:_MOST_SHOWN]]
-    figures = {"events": posted, "refused": len(rejected)}
+    figures = {"events": posted, "rejected": len(rejected)}
     return Done(did=tuple(did), figures=figures, is_whole=not rejected)
 
 

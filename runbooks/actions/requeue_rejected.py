@@ -80,7 +80,9 @@ def perform(asked: RequeueRejected, means: ActionContext) -> Done:
         else:
             again.append(f"#{one.number}: {reason}")
     did = [f"{taken:,} were accepted, {len(again):,} rejected again", *again[:_MOST_SHOWN]]
-    return Done(did=tuple(did), figures={"taken": taken, "refused": len(again)}, is_whole=not again)
+    return Done(
+        did=tuple(did), figures={"accepted": taken, "rejected": len(again)}, is_whole=not again
+    )
 
 
 def _kept(asked: RequeueRejected, means: ActionContext) -> list[RejectedBody]:

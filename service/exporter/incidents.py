@@ -70,9 +70,11 @@ AND (is_false_alarm IS NULL OR NOT is_false_alarm) GROUP BY severity
 """
 _PHASES = {
     "found": ("onset", "opened_at"),
-    "told": ("fault_at", "accepted_at"),
-    "mended": ("onset", "resolved_at"),
+    "notified": ("fault_at", "accepted_at"),
+    "resolved": ("onset", "resolved_at"),
 }
+# Exported beside the new names in this release, so that dashboards of users go on.
+_OLD_PHASES = {"notified": "told", "resolved": "mended"}
 
 
 def incident_families(reader: CatalogReader) -> Iterator[Metric]:
@@ -183,11 +185,14 @@ def _opened(reader: CatalogReader, now: datetime) -> Metric:
 def _means(reader: CatalogReader, now: datetime) -> Metric:
     family = GaugeMetricFamily(
         "lineage_incident_mean_seconds",
-        f"Mean time from the fault until it was detected, notified, resolved; {MEAN_DAYS} days.",
+        f"Mean time from the fault until it was detected, notified, resolved; {MEAN_DAYS} days."
+        " The phases `told` and `mended` are old names of `notified` and `resolved`, and will go.",
         labels=("phase", "severity"),
     )
     since = {"since": to_micros(now - timedelta(days=MEAN_DAYS))}
     for phase, (begin, until) in _PHASES.items():
         for severity, mean in reader.rows(_MEANS.format(begin=begin, until=until), since):
-            family.add_metric((phase, severity), float(mean) / SECOND_MICROS)
+            for name in (phase, _OLD_PHASES.get(phase)):
+                if name is not None:
+                    family.add_metric((name, severity), float(mean) / SECOND_MICROS)
     return family

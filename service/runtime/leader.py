@@ -1,7 +1,7 @@
 """Leader election among services on one catalog, so that each periodic job has one worker.
 
 The leader finds incidents, sends notifications, acts by the policy, judges accesses and deletes
-what is too old. Every replica answers: docs/kubernetes.md lists the jobs.
+what is too old. Every replica answers: docs/kubernetes/several-services.md lists the jobs.
 """
 
 import socket

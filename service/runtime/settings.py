@@ -41,9 +41,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     access_audit_days: Annotated[int, Meta(ge=1, le=3_650)] = 400
     history_days: Annotated[int, Meta(ge=1, le=3_650)] = 400  # ended incidents, hours of SLIs
     marquez_url: str | None = None  # none: no Marquez; more in service/ingest/marquez
-    log: str = SPOOL  # else a shipper moves events on to Kafka: docs/operations.md
+    log: str = SPOOL  # else a shipper moves events on to Kafka: docs/kafka-log.md
     kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
-    # Without renewal another service leads after these; docs/kubernetes.md.
+    # Without renewal another service leads after these; docs/kubernetes/several-services.md.
     lease_seconds: Annotated[float, Meta(ge=3, le=60)] = 10.0
     replica: str | None = None  # name of this service among several; none: of host and data folder
     kubernetes_namespaces: str | None = None  # given, `up` watches the SparkApplications of these

@@ -38,7 +38,7 @@ def require_guarded(
     if missing:
         raise RejectedInputError(
             f"LINEWARD_HOST={settings.host} accepts requests from other machines without a token:"
-            f" set {' and '.join(missing)} (docs/operations.md#other-machines), or allow this with"
+            f" set {' and '.join(missing)} (docs/settings.md#other-machines), or allow this with"
             " --insecure or LINEWARD_INSECURE=true"
         )
 

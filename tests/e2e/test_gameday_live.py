@@ -43,4 +43,4 @@ def test_each_fault_is_notified_once_to_its_owner_and_resolved(tmp_path: Path):
     assert {each["kind"] for each in silent} == {"retried_run", "retired_job"}
     assert not any(each["detected"] for each in silent)
     assert score["false_pages"] == 0
-    assert (score["naive"], score["peak_rss_bytes"]) == (None, None)
+    assert (score["baseline"], score["peak_rss_bytes"]) == (None, None)

@@ -118,7 +118,7 @@ def test_alerts_have_the_labels_of_the_values():
 
 
 def test_rules_and_dashboards_of_an_own_policy_replace_the_default(tmp_path):
-    """Give files as docs/kubernetes.md does: by `--set-file`."""
+    """Give files as docs/kubernetes/configure.md does: by `--set-file`."""
     (tmp_path / "rules.yaml").write_text("groups: [{name: own, rules: []}]")
     (tmp_path / "board.json").write_text('{"uid": "own"}')
     content = (

@@ -41,8 +41,8 @@ def _find_connections(name: str, *options: str) -> set[Connection]:
 
 
 def _read_page() -> Iterator[Connection]:
-    """Yield the connections of the table in docs/kubernetes.md."""
-    page = (ROOT / "docs" / "kubernetes.md").read_text()
+    """Yield the connections of the table in docs/kubernetes/network-policies.md."""
+    page = (ROOT / "docs" / "kubernetes" / "network-policies.md").read_text()
     table = page.partition("| from | to | ports |\n|---|---|---|\n")[2].partition("\n\n")[0]
     for row in table.splitlines():
         source, target, ports = (cell.strip() for cell in row.strip("|").split("|"))
@@ -60,7 +60,7 @@ def _spell_out(source: str, target: str, number: int) -> Iterator[Connection]:
 
 
 def test_pods_have_the_connections_of_the_page_and_no_other():
-    """Evaluate all pairs of ends and all ports; compare with the table in docs/kubernetes.md."""
+    """Evaluate all pairs of ends and all ports; compare with network-policies.md."""
     assert _find_connections("scaled") == set(_read_page())
 
 

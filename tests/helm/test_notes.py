@@ -34,7 +34,7 @@ def test_notes_say_which_release_of_the_operator_is_needed_and_how_to_clean_up()
 
 def test_notes_warn_of_a_second_release_under_one_prometheus():
     """Read the notes with rules and without: rules know jobs by name."""
-    warning = "second release under the same Prometheus"
+    warning = "Give each release a Prometheus of its own"
 
     assert warning in read_notes("full")
     assert warning not in read_notes("embedded")

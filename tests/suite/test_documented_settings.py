@@ -19,6 +19,6 @@ def test_each_setting_has_a_row_in_a_table():
 
     Mutant: without the row of `LINEWARD_PIPELINE_POLL_SECONDS` the set contains this variable.
     """
-    pages = sorted((Path(__file__).resolve().parents[2] / "docs").glob("*.md"))
+    pages = sorted((Path(__file__).resolve().parents[2] / "docs").glob("**/*.md"))
 
     assert setting_variables() - _list_documented(pages) == set()

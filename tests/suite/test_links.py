@@ -7,9 +7,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_ROW = re.compile(r"(?m)^\| \[[^\]]*\]\(([^)\s#]+)\)")
 _FENCE = re.compile(r"(?ms)^( *)```.*?^ *```")
 _CODE = re.compile(r"`[^`\n]*`")
 _HEADING = re.compile(r"(?m)^#+ +(.+?) *$")
+FOLDERS = [ROOT / "docs", ROOT / "docs" / "kubernetes"]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
 
 
@@ -37,25 +39,29 @@ def _is_alive(document: Path, link: str) -> bool:
     return anchor in {anchor_of(one) for one in _HEADING.findall(target.read_text("utf-8"))}
 
 
-def pages_without_a_place(index: str) -> list[str]:
-    """Return the pages of `docs/` that an index does not link to exactly once."""
-    links = [link.partition("#")[0] for link in _LINK.findall(index.partition("\n## ")[2])]
-    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
-    return sorted(page for page in pages if links.count(page) != 1)
+def pages_without_a_place(index: str, folder: Path) -> list[str]:
+    """Return the pages of a folder that the tables of its index do not list exactly once.
+
+    The index lists the first page of a folder inside it, and that page lists the others.
+    """
+    pages = {*folder.glob("*.md"), *folder.glob("*/README.md")} - {folder / "README.md"}
+    names = {page.relative_to(folder).as_posix() for page in pages}
+    return sorted(name for name in names if _ROW.findall(index).count(name) != 1)
 
 
-def test_index_lists_each_page_once():
-    """Find each page in the reading order."""
-    index = (ROOT / "docs" / "README.md").read_text("utf-8")
-
-    assert pages_without_a_place(index) == []
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda one: one.name)
+def test_index_lists_each_page_once(folder: Path):
+    """Find each page in the reading order of its folder."""
+    assert pages_without_a_place((folder / "README.md").read_text("utf-8"), folder) == []
 
 
 def test_index_without_a_page_is_found():
     """Find a page that is missing from the index, and one that is there twice."""
     index = (ROOT / "docs" / "README.md").read_text("utf-8")
 
-    assert pages_without_a_place(index.replace("(slis.md)", "(api.md)")) == ["api.md", "slis.md"]
+    doubled = index.replace("(slis.md)", "(api.md)").replace("(kubernetes/README.md)", "(x.md)")
+    found = pages_without_a_place(doubled, ROOT / "docs")
+    assert found == ["api.md", "kubernetes/README.md", "slis.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda one: str(one.relative_to(ROOT)))

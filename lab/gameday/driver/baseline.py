@@ -1,4 +1,4 @@
-"""Figures from the changes themselves: naive alerts, and time in unknown."""
+"""Figures from the changes themselves: one alert a bad dataset, and time in unknown."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from lineage.states import BAD, UNKNOWN
 Spell = tuple[int, int]
 
 
-def naive(slabs: Iterable[SavedSlab]) -> list[ReceivedMessage]:
+def baseline(slabs: Iterable[SavedSlab]) -> list[ReceivedMessage]:
     """Return one page for each dataset that turns bad by any SLI, to its own owner."""
     names: dict[int, tuple[NamePattern, str]] = {}
     bad: dict[int, set[str]] = {}
@@ -32,7 +32,7 @@ def naive(slabs: Iterable[SavedSlab]) -> list[ReceivedMessage]:
 
 def _alert(at: int, name: NamePattern, owner: str) -> ReceivedMessage:
     number = f"{name.namespace}/{name.name}@{at}"
-    return ReceivedMessage(at, "page", "naive", owner, number, name, owner)
+    return ReceivedMessage(at, "page", "baseline", owner, number, name, owner)
 
 
 def unknown_spells(slabs: Iterable[SavedSlab]) -> Iterator[Spell]:

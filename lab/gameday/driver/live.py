@@ -169,7 +169,7 @@ class _Day:
         found = score(
             truth, listener.messages, (), listener.resolve, wall_seconds=round(seconds, 1)
         )
-        found = msgspec.structs.replace(found, naive=None, peak_rss_bytes=None)
+        found = msgspec.structs.replace(found, baseline=None, peak_rss_bytes=None)
         injected_at, failed_at = self._faults.injected_at(), self._faults.failed_at()
         times = tuple(injected_at), tuple(failed_at)
         return Played(found, truth, tuple(listener.messages), *times, listener.others)

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from lab.gameday import scorer
-from lab.gameday.driver.baseline import naive, unknown_spells
+from lab.gameday.driver.baseline import baseline, unknown_spells
 from lab.gameday.driver.incident_walk import Walked, walk
 from lab.gameday.driver.saved_run import SavedRun, SavedSlab
 from lab.gameday.driver.state_changes import OnDays
@@ -56,7 +56,7 @@ def judge(
     score = scorer.score(
         truth,
         found.messages,
-        naive(kept.slabs()),
+        baseline(kept.slabs()),
         found.resolve,
         wall_seconds=time.monotonic() - began,
         peak_rss_bytes=max(planned.peak_bytes, own),

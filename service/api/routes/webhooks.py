@@ -37,11 +37,13 @@ class WebhookReply(msgspec.Struct, frozen=True):
 
     Attributes:
         released: incidents that it named, ours or not.
-        notifications: how many it caused; `told` in JSON.
+        notifications: how many it caused.
+        old_notifications: the same under its old name, which the next release removes.
     """
 
     released: int
-    notifications: int = msgspec.field(name="told")
+    notifications: int
+    old_notifications: int = msgspec.field(name="told")
 
 
 @post(
@@ -56,7 +58,8 @@ async def post_alertmanager(request: AnyRequest) -> WebhookReply:
     require_json(request)
     call = parse_webhook(await request.body())
     found = await asyncio.to_thread(_taken, request.app.state, call)
-    return WebhookReply(released=len(found.released), notifications=len(found.notifications))
+    count = len(found.notifications)
+    return WebhookReply(released=len(found.released), notifications=count, old_notifications=count)
 
 
 def _taken(state: State, call: WebhookPayload) -> WebhookResult:

@@ -28,7 +28,7 @@ def main(
         bool, typer.Option("--failed", help="Only applications that failed.")
     ] = False,
     limit: Annotated[
-        int, typer.Option(min=1, max=MOST_LISTED, help="Largest number of applications.")
+        int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of applications.")
     ] = 50,
     as_json: AsJson = False,
 ) -> None:

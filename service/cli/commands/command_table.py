@@ -4,11 +4,15 @@ from typing import Final
 
 import msgspec
 
-INSPECT = "Inspect"
-RESPOND = "Respond"
+# Headings of the help, in its order; docs/cli.md has the same.
+RUN = "Run Lineward"
+HEALTH = "Inspect health"
+LINEAGE = "Inspect lineage and runs"
+RESPOND = "Respond to incidents"
 SET_UP = "Set up"
-RUN = "Run"
-MEASURE = "Try and measure"
+EVENTS = "Inspect failed events and audit logs"
+ROLE = "Run one role"
+MEASURE = "Measure"
 
 
 class CommandEntry(msgspec.Struct, frozen=True):
@@ -29,46 +33,43 @@ def _known(name: str, purpose: str, *examples: str) -> CommandEntry:
     return CommandEntry(f"service.cli.commands.{name}", purpose, examples)
 
 
-def _lab(name: str, *examples: str) -> CommandEntry:
-    return CommandEntry(f"lab.commands.{name}", MEASURE, examples)
+def _lab(name: str, purpose: str, *examples: str) -> CommandEntry:
+    return CommandEntry(f"lab.commands.{name}", purpose, examples)
 
 
 _TWO_RUNS: Final = "diff 019503f2-6c1f-7000-8000-000000000001 019503f2-6c1f-7000-8000-000000000002"
 # In the order in which a new user needs them.
 COMMANDS: Final = {
     "up": _known("up", RUN, "up --data-dir lineward-data --policy lineward.yaml"),
-    "status": _known("status", INSPECT, "status", "status --json"),
-    "slis": _known("slis", INSPECT, "slis"),
-    "datasets": _known("datasets", INSPECT, "datasets --state bad --tier critical"),
+    "demo": _lab("demo", RUN, "demo --once"),
+    "ship": _known("ship", RUN, "ship events/ --url http://collector:8700"),
+    "version": _known("version", RUN, "version"),
+    "status": _known("status", HEALTH, "status", "status --json"),
+    "slis": _known("slis", HEALTH, "slis"),
+    "datasets": _known("datasets", HEALTH, "datasets --state bad --tier critical"),
+    "why": _known("dataset", HEALTH, "why core.orders"),
+    "unsourced": _known("datasets", HEALTH, "unsourced --hours 168"),
+    "lint": _known("lint", HEALTH, "lint --limit 20"),
+    "applications": _known("applications", HEALTH, "applications --without-listener"),
     "lineage": _known(
         "lineage",
-        INSPECT,
+        LINEAGE,
         "lineage core.orders --depth 2",
         "lineage core.orders.amount",
         "lineage core.orders --at 2026-11-20T12:00:00Z",
     ),
-    "impact": _known("dataset", INSPECT, "impact core.orders"),
-    "runs": _known("runs", INSPECT, "runs core.orders --limit 5"),
-    "jobs": _known("runs", INSPECT, "jobs --contains nightly"),
-    "why": _known("dataset", INSPECT, "why core.orders"),
-    "incidents": _known("incidents", INSPECT, "incidents", "incidents 3f2c9a7d10b45e86"),
-    "lint": _known("lint", INSPECT, "lint --limit 20"),
-    "applications": _known("applications", INSPECT, "applications --without-listener"),
-    "diff": _known("diff", INSPECT, "diff --job shop.clean", _TWO_RUNS),
-    "history": _known("dataset", INSPECT, "history core.orders"),
+    "impact": _known("dataset", LINEAGE, "impact core.orders"),
+    "runs": _known("runs", LINEAGE, "runs core.orders --limit 5"),
+    "jobs": _known("runs", LINEAGE, "jobs --contains nightly"),
+    "diff": _known("diff", LINEAGE, "diff --job shop.clean", _TWO_RUNS),
+    "history": _known("dataset", LINEAGE, "history core.orders"),
     "lake": _known(
         "lake",
-        INSPECT,
+        LINEAGE,
         "lake run 019503f2-6c1f-7000-8000-000000000001",
         "lake dataset core.orders --from 2026-09-03 --to 2026-09-04 --direction write",
     ),
-    "audit": _known("audit", INSPECT, "audit --who anna --limit 20"),
-    "unsourced": _known("datasets", INSPECT, "unsourced --hours 168"),
-    "access-audit": _known("audit", INSPECT, "access-audit --decision deny --limit 20"),
-    "set-aside": _known("event_errors", INSPECT, "set-aside --limit 20"),
-    "rejected": _known("event_errors", INSPECT, "rejected --reason too_deep"),
-    "pipeline-errors": _known("event_errors", INSPECT, "pipeline-errors --limit 20"),
-    "suppressions": _known("suppression", INSPECT, "suppressions --ended"),
+    "incidents": _known("incidents", RESPOND, "incidents", "incidents 3f2c9a7d10b45e86"),
     "ack": _known("incidents", RESPOND, "ack 3f2c9a7d10b45e86 --note 'on it'"),
     "escalate": _known(
         "incidents", RESPOND, "escalate 3f2c9a7d10b45e86 --note 'needs the platform'"
@@ -83,6 +84,7 @@ COMMANDS: Final = {
         "suppress 'warehouse/core/*' --reason 'migration' --for 4h",
     ),
     "unsuppress": _known("suppression", RESPOND, "unsuppress 7"),
+    "suppressions": _known("suppression", RESPOND, "suppressions --ended"),
     "act": _known(
         "act",
         RESPOND,
@@ -120,22 +122,20 @@ COMMANDS: Final = {
         "marquez resend 4711",
         "marquez run",
     ),
-    "ship": _known("ship", RUN, "ship events/ --url http://collector:8700"),
-    "collector": _known("roles", RUN, "collector"),
-    "pipeline": _known("roles", RUN, "pipeline"),
-    "service": _known("roles", RUN, "service"),
-    "kafka": _known("roles", RUN, "kafka"),
-    "kubernetes": _known("roles", RUN, "kubernetes"),
-    "shipper": _known("roles", RUN, "shipper"),
-    "demo": _lab("demo", "demo --once"),
-    "gameday": _lab(
-        "gameday",
-        "gameday --datasets 80 --days 4 --faults 2",
-        "gameday live --against http://staging:8700 --service http://staging:8701 --faults 5",
-        "gameday policy",
-    ),
+    "rejected": _known("event_errors", EVENTS, "rejected --reason too_deep"),
+    "set-aside": _known("event_errors", EVENTS, "set-aside --limit 20"),
+    "pipeline-errors": _known("event_errors", EVENTS, "pipeline-errors --limit 20"),
+    "audit": _known("audit", EVENTS, "audit --who anna --limit 20"),
+    "access-audit": _known("audit", EVENTS, "access-audit --decision deny --limit 20"),
+    "collector": _known("roles", ROLE, "collector"),
+    "shipper": _known("roles", ROLE, "shipper"),
+    "pipeline": _known("roles", ROLE, "pipeline"),
+    "service": _known("roles", ROLE, "service"),
+    "kafka": _known("roles", ROLE, "kafka"),
+    "kubernetes": _known("roles", ROLE, "kubernetes"),
     "bench": _lab(
         "bench",
+        MEASURE,
         "bench ingest --json",
         "bench pipeline",
         "bench pipeline --catalog-url postgresql+psycopg://bench@localhost/bench --size 100000",
@@ -145,5 +145,11 @@ COMMANDS: Final = {
         "bench cadences histories/",
         "bench query --requests 60",
     ),
-    "version": _known("version", SET_UP, "version"),
+    "gameday": _lab(
+        "gameday",
+        MEASURE,
+        "gameday --datasets 80 --days 4 --faults 2",
+        "gameday live --against http://staging:8700 --service http://staging:8701 --faults 5",
+        "gameday policy",
+    ),
 }

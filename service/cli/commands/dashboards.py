@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False)
 
 @app.callback()
 def dashboards() -> None:
-    """Manage Lineward's dashboards in Grafana."""
+    """Save Lineward's dashboards in Grafana."""
 
 
 @app.command()

@@ -129,7 +129,7 @@ def resolve(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Resolve an incident; it stays quiet until it recovers or another dataset fails."""
+    """Resolve an incident; it notifies again after a recovery, or if another dataset fails."""
     request_action(read(data_dir), incident, "resolve", note=note, as_json=as_json)
 
 

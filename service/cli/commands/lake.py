@@ -26,12 +26,12 @@ from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
 _WHEN = "a day (2026-09-03) or a timestamp (2026-09-03T12:00:00Z), in UTC."
-_Seconds = Annotated[float, typer.Option(min=1, help="For which the lake may be read.")]
+_Seconds = Annotated[float, typer.Option(min=1, help="Maximum time to read the lake, in seconds.")]
 
 
 @app.callback()
 def lake() -> None:
-    """Answer questions about runs that the catalog has deleted, from the events of the lake."""
+    """Find runs that the catalog has deleted, in the events of the lake."""
 
 
 @app.command()
@@ -40,9 +40,9 @@ def run(  # noqa: PLR0913 - each is an option
     *,
     first: Annotated[
         str | None,
-        typer.Option("--from", help=f"Read events from here, {_WHEN} Default: by the run id."),
+        typer.Option("--from", help=f"Start: {_WHEN} Without it, the time in the run id."),
     ] = None,
-    last: Annotated[str | None, typer.Option("--to", help=f"Up to here, {_WHEN}")] = None,
+    last: Annotated[str | None, typer.Option("--to", help=f"End: {_WHEN}")] = None,
     seconds: _Seconds = 300.0,
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -57,11 +57,13 @@ def dataset(  # noqa: PLR0913 - each is an option
     dataset: DatasetName,
     namespace: Namespace = None,
     *,
-    first: Annotated[str, typer.Option("--from", help=f"From here, {_WHEN}")],
-    last: Annotated[str, typer.Option("--to", help=f"Up to here, {_WHEN} The whole of the day.")],
-    direction: Annotated[Direction, typer.Option(help="What the runs did with it.")] = "both",
-    limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 20,
-    cursor: Annotated[str | None, typer.Option(help="`next_cursor` of the page before.")] = None,
+    first: Annotated[str, typer.Option("--from", help=f"Start: {_WHEN}")],
+    last: Annotated[str, typer.Option("--to", help=f"End: {_WHEN} A day counts to its end.")],
+    direction: Annotated[
+        Direction, typer.Option(help="Only runs that read the dataset, or wrote it.")
+    ] = "both",
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number of runs.")] = 20,
+    cursor: Annotated[str | None, typer.Option(help="`next_cursor` of the previous page.")] = None,
     seconds: _Seconds = 300.0,
     data_dir: DataDir = None,
     as_json: AsJson = False,

@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False)
 
 @app.callback()
 def policy() -> None:
-    """Check and inspect the policy: owners, tiers, sources, limits and objectives."""
+    """Check a policy file, or draft one from the datasets that Lineward knows."""
 
 
 @app.command()

@@ -55,13 +55,13 @@ class Verdict(msgspec.Struct, frozen=True):
     """Result of sending one event.
 
     Attributes:
-        outcome: `sent`; `refused`: this event will never be accepted; `failed`: it may be, later.
+        outcome: `sent`; `rejected`: this event will never be accepted; `failed`: it may be, later.
         reason: a word of a small set.
         detail: what was answered, cut.
         status: of the answer; 0 without one.
     """
 
-    outcome: Literal["sent", "refused", "failed"]
+    outcome: Literal["sent", "rejected", "failed"]
     reason: str = ""
     detail: str = ""
     status: int = 0
@@ -183,10 +183,10 @@ def _verdict(answer: _Answer) -> Verdict:
     if httpx.codes.is_success(answer.status):
         return Verdict("sent")
     if answer.status in _REJECTIONS:
-        return Verdict("refused", f"http_{answer.status}", detail)
+        return Verdict("rejected", f"http_{answer.status}", detail)
     if httpx.codes.is_server_error(answer.status) and _is_clients_fault(answer.body):
         # JSON that it cannot map, as a facet of another type, is a 500 that says 400 inside.
-        return Verdict("refused", "unprocessable", detail)
+        return Verdict("rejected", "unprocessable", detail)
     return Verdict("failed", f"http_{answer.status}", detail, answer.status)
 
 

@@ -103,7 +103,7 @@ class EventSender:
                 await self._look_for_life()
         if verdict.outcome == "sent":
             self._take(trial)
-        elif verdict.outcome == "refused":
+        elif verdict.outcome == "rejected":
             # No sign of life: it reads an event before it needs its database.
             raise RejectedError(verdict.reason, verdict.detail)
         else:

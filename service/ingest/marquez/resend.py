@@ -30,7 +30,7 @@ class DeadLetter(msgspec.Struct, frozen=True):
 
 
 class Resent(msgspec.Struct, frozen=True):
-    """Result of one: `sent`, `refused`, `failed`, or `cut` where its body is incomplete."""
+    """Result of one: `sent`, `rejected`, `failed`, or `cut` where its body is incomplete."""
 
     spool_seq: int
     run: str

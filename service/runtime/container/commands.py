@@ -56,7 +56,7 @@ def choose_command(
     if role in _SPARK_ROLES and not has_passwd_entry:
         message = (
             f"the user of this process has no entry in /etc/passwd, and {role} needs one for Spark:"
-            " mount a file over it (docs/kubernetes.md), or run as uid 10001"
+            " mount a file over it (docs/kubernetes/image.md), or run as uid 10001"
         )
         raise EntrypointError(message)
     builders: dict[str, Callable[[list[str], Mapping[str, str]], ContainerCommand]] = {

@@ -145,7 +145,7 @@ def find_other_log(engine: Engine, kind: str, replaces: str) -> str | None:
     return (
         f"{_NAMES[before]} has fed this catalog, but LINEWARD_LOG names {_NAMES[kind]}. The "
         "position of one log does not fit the other: events would be skipped, or land twice. Set "
-        'LINEWARD_LOG as it was, or follow "Change the log" in docs/operations.md, of which the '
+        'LINEWARD_LOG as it was, or follow "Change the log" in docs/kafka-log.md, of which the '
         f"last step is LINEWARD_LOG_REPLACES={before}."
     )
 

@@ -103,7 +103,7 @@ class SpoolLog:
         if self._shipped.exists():
             return (
                 f"{self._shipped} says that a shipper has read this spool. Events that wait in the "
-                'topic would be skipped. Follow "Change the log" in docs/operations.md: move the '
+                'topic would be skipped. Follow "Change the log" in docs/kafka-log.md: move the '
                 "spool and this file away together."
             )
         with engine.connect() as connection:

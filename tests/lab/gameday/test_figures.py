@@ -1,10 +1,10 @@
-"""Figures of the scorer apart from faults: false messages, naive alerts, unknown seconds."""
+"""Figures of the scorer apart from faults: false messages, unknown seconds, the baseline."""
 
 import msgspec
 import pytest
 
 from lab.gameday import scorer
-from lab.gameday.scores import NaiveScore
+from lab.gameday.scores import BaselineScore
 from tests.lab.gameday.truths import (
     BACKFILL,
     KILLED,
@@ -32,16 +32,16 @@ def test_standing_gaps_are_notified_as_tickets():
     assert scorer.false_pages(given, messages) == [messages[2]]
 
 
-def test_the_naive_way():
+def test_the_baseline_is_one_alert_for_each_bad_dataset():
     """Count three alerts for one fault, the first of them downstream, and one without a fault."""
     alerts = [
-        message(1_030, root=REVENUE, by="naive", owner="finance"),
-        message(1_040, root=ORDERS, by="naive", owner="shop"),
-        message(1_050, root=TRENDS, by="naive", owner="finance"),
-        message(7_000, root=STOCK, by="naive", owner="store"),
+        message(1_030, root=REVENUE, by="baseline", owner="finance"),
+        message(1_040, root=ORDERS, by="baseline", owner="shop"),
+        message(1_050, root=TRENDS, by="baseline", owner="finance"),
+        message(7_000, root=STOCK, by="baseline", owner="store"),
     ]
 
-    assert score([KILLED, BACKFILL], [], alerts).naive == NaiveScore(
+    assert score([KILLED, BACKFILL], [], alerts).baseline == BaselineScore(
         pages=4,
         false_pages=3,
         detected=1.0,
@@ -66,7 +66,7 @@ def test_the_form_of_its_json():
     found = msgspec.to_builtins(score([KILLED], []))
 
     assert list(found) == [
-        *("seed", "datasets", "days", "faults", "false_pages", "naive"),
+        *("seed", "datasets", "days", "faults", "false_pages", "baseline"),
         *("wall_seconds", "peak_rss_bytes"),
     ]
     assert list(found["faults"][0]) == [

@@ -3,16 +3,16 @@
 import msgspec
 import pytest
 
-from lab.gameday.scores import FaultScore, NaiveScore, Score
+from lab.gameday.scores import BaselineScore, FaultScore, Score
 from lab.gameday.verdict import failings, false_page_rate
 from tests.lab.gameday.truths import RIGHT, UNDETECTED
 
 QUIET = msgspec.structs.replace(UNDETECTED, kind="backfill", expect="silence", root_right=None)
-NAIVE = NaiveScore(0, 0, None, None, None, None)
+BASELINE = BaselineScore(0, 0, None, None, None, None)
 
 
 def score(*faults: FaultScore, false_pages=0):
-    return Score(1, 2_000, 30, faults, false_pages, NAIVE, 0.0, 0)
+    return Score(1, 2_000, 30, faults, false_pages, BASELINE, 0.0, 0)
 
 
 def but(**changed: object):

@@ -83,5 +83,5 @@ def message(second, what="page", root=CLEAN, **changed: object):
     return ReceivedMessage(at=second * SECOND, what=what, root=root, **given | changed)
 
 
-def score(faults, messages, naive=()):
-    return scorer.score(truth(*faults), messages, naive, lambda link, _at: LISTS[link])
+def score(faults, messages, baseline=()):
+    return scorer.score(truth(*faults), messages, baseline, lambda link, _at: LISTS[link])

@@ -69,7 +69,7 @@ def test_events_are_posted_as_history_byte_for_byte(filled):
     """Keep Marquez's events away from it; an event without a time has its arrival's."""
     done = filled.act("replay", from_=_at(-2), to=_at(1)).done
 
-    assert done.figures == {"events": 3, "refused": 0}
+    assert done.figures == {"events": 3, "rejected": 0}
     assert sorted(filled.collector.posted) == [
         ("history", b'{"n":2}'),
         ("history", b'{"n":4}'),
@@ -100,7 +100,7 @@ def test_rejections_of_the_collector_are_reported(filled):
     filled.collector.rejects = {b'{"n":2}': "$.run: required, and missing"}
     done = filled.act("replay", from_=_at(-2), to=_at(0)).done
 
-    assert (done.is_whole, done.figures) == (False, {"events": 2, "refused": 1})
+    assert (done.is_whole, done.figures) == (False, {"events": 2, "rejected": 1})
     assert done.did[1] == "rejected: $.run: required, and missing"
     assert filled.audited()[-1][4].startswith("done in part: ")
 

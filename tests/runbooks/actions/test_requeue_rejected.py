@@ -37,7 +37,7 @@ def test_whole_bodies_are_posted_with_their_number_and_origin(filled):
         (2, "http", b"two"),
         (3, "http", b"three"),
     ]
-    assert done.figures == {"taken": 2, "refused": 1}
+    assert done.figures == {"accepted": 2, "rejected": 1}
     assert done.did[1] == "#2: $.run: required, and missing"
     assert not done.is_whole
 

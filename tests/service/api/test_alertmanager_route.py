@@ -46,7 +46,10 @@ def test_an_alert_is_in_the_outbox_before_it_is_answered(embedded, policy):
     """Answer 200 once the notification of the owner is durable."""
     answer = client_of(embedded, policy).post(_PATH, content=body(alert(BURN)), headers=JSON)
 
-    assert (answer.status_code, answer.json()) == (200, {"released": 0, "told": 1})
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {"released": 0, "notifications": 1, "told": 1},
+    )
     assert rows(embedded, received_alert.c.fingerprint) == ["f1"]
     assert rows(embedded, notification.c.channel) == ["slack:#platform"]
 

@@ -241,7 +241,7 @@ def test_the_service_role_serves_api_and_metrics_and_stops_cleanly(tmp_path: Pat
     assert not list((tmp_path / "run").iterdir())
 
 
-# Interval in seconds, and whether only the leader runs it: docs/kubernetes.md.
+# Interval in seconds, and whether only the leader runs it: docs/kubernetes/several-services.md.
 _JOBS = {
     "job_report": (5.0, False),
     "lease": (1.0, False),

@@ -89,7 +89,7 @@ def test_commands_and_datasets_are_completed(embedded):
     shop.fill(embedded)
     url = {"LINEWARD_CATALOG_URL": embedded.url.render_as_string(hide_password=False)}
 
-    assert _complete("lineward li") == ["lineage", "lint"]
+    assert _complete("lineward li") == ["lint", "lineage"]
     assert _complete("lineward why core", **url) == ["core/orders"]
     assert "core/orders" not in _complete("lineward why zzz", **url)
 

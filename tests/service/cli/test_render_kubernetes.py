@@ -19,7 +19,7 @@ from tests.fakes.kubernetes import application
 from tests.helm.crds import load_schema
 
 JAR = "http://lineward.lineward.svc:8701/listener/openlineage-spark_2.13.jar"
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "kubernetes.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "kubernetes" / "spark-jobs.md"
 _TRANSPORT = "spark.openlineage.transport"
 
 
@@ -95,7 +95,7 @@ def test_options_add_a_volume_event_logs_and_a_secret():
 
 @pytest.mark.parametrize("options", [(), ("--operator", "apache")])
 def test_the_documented_recipes_match_the_output(options):
-    """Find the whole output in a block of docs/kubernetes.md."""
+    """Find the whole output in a block of docs/kubernetes/spark-jobs.md."""
     assert f"```yaml\n{render(*options)}```" in DOCS.read_text()
 
 

@@ -94,11 +94,13 @@ def test_means_leave_out_false_alarms_and_merged_incidents(samples, watched):
 
     found = samples()
     assert found["lineage_incident_mean_seconds", "found", "ticket"] == 120
+    assert found["lineage_incident_mean_seconds", "resolved", "ticket"] == 600
+    # The old name is removed after one release.
     assert found["lineage_incident_mean_seconds", "mended", "ticket"] == 600
-    assert ("lineage_incident_mean_seconds", "told", "ticket") not in found
+    assert ("lineage_incident_mean_seconds", "notified", "ticket") not in found
 
     with write_transaction(watched.engine) as connection:
         connection.execute(over.values(is_false_alarm=True))
     found = samples()
     assert found["lineage_incident_mean_seconds", "found", "ticket"] == 60
-    assert ("lineage_incident_mean_seconds", "mended", "ticket") not in found
+    assert ("lineage_incident_mean_seconds", "resolved", "ticket") not in found

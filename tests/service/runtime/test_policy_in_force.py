@@ -65,7 +65,10 @@ def test_an_invalid_file_changes_nothing(embedded, policy, invalid):
     answer = service.client.post("/api/v1/alertmanager", content=body(alert(BURN)), headers=JSON)
 
     assert answers == dict.fromkeys(ASKED, 200)
-    assert (answer.status_code, answer.json()) == (200, {"released": 0, "told": 1})
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {"released": 0, "notifications": 1, "told": 1},
+    )
     with embedded.connect() as connection:
         assert connection.scalar(select(notification.c.channel)) == "slack:#platform"
     assert objective in service.metrics()

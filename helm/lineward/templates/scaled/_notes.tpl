@@ -4,15 +4,15 @@
 Lineward {{ .Chart.AppVersion }} runs in scaled mode: collectors, Kafka, pipeline, PostgreSQL, S3 and services.
 
 1. The topic {{ .Values.log.kafka.topic }} must exist, with cleanup.policy=delete and max.message.bytes of at least 11 MiB.
-   Wait until the roles work. The pipeline makes the schema; the others wait for it:
+   The pipeline creates the schema, and the other roles wait for it. Wait until all are ready:
    {{ $kubectl }} rollout status statefulset/{{ $name }}-collector
 {{- if eq .Values.pipeline.runAs "deployment" }}
    {{ $kubectl }} rollout status deployment/{{ $name }}-pipeline
 {{- else }}
    {{ $kubectl }} get sparkapplication {{ $name }}-pipeline
-   It stays without a state where the Spark operator does not watch the namespace {{ .Release.Namespace }}:
+   If it stays without a state, the Spark operator does not watch the namespace {{ .Release.Namespace }}:
    add the namespace to the operator's spark.jobNamespaces.
-   The operator must be of release 2.4.0 or newer.
+   The operator must be release 2.4.0 or newer.
 {{- end }}
    {{ $kubectl }} rollout status deployment/{{ $name }}-service
 {{- end -}}

@@ -1,10 +1,10 @@
-"""Baseline of naive alerts, and time in unknown, from the changes."""
+"""Alerts of the baseline, and time in unknown, from the changes."""
 
 import msgspec
 import pyarrow as pa
 import pytest
 
-from lab.gameday.driver.baseline import naive, unknown_spells
+from lab.gameday.driver.baseline import baseline, unknown_spells
 from lab.gameday.driver.saved_run import NotKeptError, SavedRun, SavedSlab, SlabFigures
 from lab.gameday.estate import Shape, make
 from lab.gameday.faults import plan
@@ -51,7 +51,7 @@ def test_a_dataset_that_is_bad_twice_at_once_is_one_alert():
         slab(1, (1_040, "M2", "good"), (1_050, "M2", "bad")),
     ]
 
-    found = naive(given)
+    found = baseline(given)
 
     assert [(each.at, each.root, each.owner) for each in found] == [
         (10, NamePattern("s3://lake", "orders"), "shop"),

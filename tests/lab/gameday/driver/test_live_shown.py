@@ -64,4 +64,4 @@ def test_the_monthly_form_has_nulls_for_unknown_figures(shown):
     printed = json.loads(shown("--json").stdout)
 
     assert sorted(printed) == sorted(Score.__struct_fields__)
-    assert (printed["naive"], printed["peak_rss_bytes"], printed["days"]) == (None, None, 0)
+    assert (printed["baseline"], printed["peak_rss_bytes"], printed["days"]) == (None, None, 0)
