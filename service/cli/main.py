@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import typer
 import typer.main
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from lineage.catalog.trouble import CatalogError, DamagedCatalogError, is_damaged, trouble_of
 from lineage.errors import RequestError
@@ -36,6 +36,16 @@ class LazyGroup(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - typer's private click
         """List commands in the order in which a new user needs them."""
         return list(COMMANDS)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - as above
+        """Write the help from the table: to import all commands would take longer than a query."""
+        listed = [
+            TyperCommand(name, help=known.summary, rich_help_panel=known.purpose)
+            for name, known in COMMANDS.items()
+        ]
+        own = {"params": self.params, "help": self.help}
+        group = TyperGroup(name=self.name, commands=listed, **own)  # type: ignore[arg-type]
+        group.format_help(ctx, formatter)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - as above
         """Return the command of this name, or None."""

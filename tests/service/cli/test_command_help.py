@@ -48,6 +48,27 @@ def test_the_help_of_every_command_has_its_examples(name):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_has_the_first_line_of_their_help(name):
+    """Compare the table, which the list is written from, with the command."""
+    command = typer.main.get_command(app).get_command(None, name)
+
+    first = command.help.partition("\n\n")[0]
+    assert COMMANDS[name].summary == " ".join(first.split())
+
+
+def test_the_list_of_commands_imports_none():
+    """List all commands without a module of one of them."""
+    code = (
+        "import sys; from service.cli.main import app; app(['--help'], standalone_mode=False);"
+        "assert not [name for name in sys.modules if name.startswith('service.cli.commands.')"
+        " and name != 'service.cli.commands.command_table'], sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert set(COMMANDS) <= set(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_every_subcommand_has_its_own_example(name):
     """Show in `policy check` only examples of a check."""
     command = typer.main.get_command(app).get_command(None, name)

@@ -33,7 +33,7 @@ def _event(at, kind, run):
 def test_failures_and_changes_of_what_is_not_good_are_news(  # noqa: PLR0913, PLR0917 - a row
     lander, catalog, at, state, kind, is_news
 ):
-    """Tell a batch that confirms what is known from one that may change a state."""
+    """Distinguish a batch that confirms what is known from one that may change a state."""
     lander.land(_event(at(8), "write", "r1"))
     if state is not None:
         with catalog.begin() as connection:
