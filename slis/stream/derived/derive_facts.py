@@ -1,10 +1,12 @@
 """Derivation of writes, reads, edges and activity from what the catalog knows of runs."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection, Row, text
 
+from lineage.catalog.queries import STATES_BY_SEVERITY
+from lineage.states import LEARNING
 from slis.stream.derived.activity import derive_activity
 from slis.stream.derived.contributions import collect_contributions
 from slis.stream.derived.edges import derive_edges
@@ -12,6 +14,13 @@ from slis.stream.derived.inferred import infer_inputs
 from slis.stream.derived.reads import derive_reads
 from slis.stream.derived.writes import derive_writes, recompute_write
 from slis.stream.merge.batch_runs import stage_missing
+
+_NEWS: Final = text(f"""
+    SELECT 1 WHERE EXISTS (SELECT 1 FROM t_run WHERE last_fail_at IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM s_assertion WHERE is_success = 0)
+    OR EXISTS (SELECT 1 FROM t_touched t JOIN dataset d ON d.dataset_key = t.dataset_key
+        WHERE t.direction = 'write' AND d.state_rank < {STATES_BY_SEVERITY.index(LEARNING)})
+""")  # noqa: S608 - a constant
 
 
 def derive_facts(connection: Connection, landed_at: int, stale: Iterable[Row[Any]] = ()) -> None:
@@ -31,3 +40,11 @@ def derive_facts(connection: Connection, landed_at: int, stale: Iterable[Row[Any
     derive_reads(connection, landed_at)
     derive_edges(connection)
     derive_activity(connection)
+
+
+def holds_news(connection: Connection) -> bool:
+    """Return whether the batch may change a state, once its facts are derived.
+
+    It has a failed run or assertion, or writes a dataset that is neither good nor learning.
+    """
+    return connection.execute(_NEWS).first() is not None

@@ -3,19 +3,17 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import Connection, Engine, select, text
+from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
-from lineage.catalog.queries import STATES_BY_SEVERITY
 from lineage.catalog.upsert import newest, upsert
 from lineage.process.clock import Clock, to_micros
-from lineage.states import LEARNING
-from slis.stream.derived.derive_facts import derive_facts
+from slis.stream.derived.derive_facts import derive_facts, holds_news
 from slis.stream.derived.inferred import store_sources
 from slis.stream.facets.sql_texts import merge_sql
 from slis.stream.merge.batch_runs import stage_io, stage_known
@@ -42,14 +40,6 @@ from slis.stream.staging import staging
 READER = "pipeline"
 Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
 Store = Callable[[Connection], None]  # writes what goes with a batch, in its transaction
-
-
-_IS_NEWS: Final = text(f"""
-    SELECT 1 WHERE EXISTS (SELECT 1 FROM t_run WHERE last_fail_at IS NOT NULL)
-    OR EXISTS (SELECT 1 FROM s_assertion WHERE is_success = 0)
-    OR EXISTS (SELECT 1 FROM t_touched t JOIN dataset d ON d.dataset_key = t.dataset_key
-        WHERE t.direction = 'write' AND d.state_rank < {STATES_BY_SEVERITY.index(LEARNING)})
-""")  # noqa: S608 - a constant
 
 
 class SpoolRange(msgspec.Struct, frozen=True):
@@ -155,7 +145,7 @@ def merge(
         _merge_facts(connection, to_micros(clock()))
         # The last statements, so that what they call the commit is close to it.
         landed = _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
-        is_news = connection.execute(_IS_NEWS).first() is not None
+        is_news = holds_news(connection)
         return replace(landed, merge_seconds=time.monotonic() - began, is_news=is_news)
 
 
