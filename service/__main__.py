@@ -44,7 +44,7 @@ from service.runtime.catalog_jobs import CatalogJobs
 from service.runtime.gc_tuning import freeze_startup
 from service.runtime.jobs import JobsFile, ScheduledJob
 from service.runtime.leader import Leader, replica_name
-from service.runtime.periodic import Retention, Work
+from service.runtime.periodic import CatalogTask, Retention
 from service.runtime.policies import PolicyInForce, policy_of
 from service.runtime.scheduler import JobRegistry
 from service.runtime.settings import Settings, read
@@ -155,7 +155,7 @@ def _jobs(  # noqa: PLR0913, PLR0917 - what the process consists of
 ) -> list[ScheduledJob]:
     """Return the periodic jobs, in the order of their start: see docs/kubernetes.md."""
     job = CatalogJobs(given.settings.catalog, leader).job
-    counting: list[Work] = [stored.look, partial(flush_counts, tallies=tallies), guard.count]
+    counting: list[CatalogTask] = [stored.look, partial(flush_counts, tallies=tallies), guard.count]
     return [
         # First and last: until the lease is held, the leader's jobs wait.
         job(
@@ -184,21 +184,21 @@ def _of_leader(
     stopping = threading.Event()
     leads = partial(job, is_leader_only=True)
 
-    def judge() -> Sequence[Work]:
+    def judge() -> Sequence[CatalogTask]:
         return guard.judge, PolicyNotes("service", policy.standing), ImpactClock(system_clock)
 
-    def notify() -> Sequence[Work]:
+    def notify() -> Sequence[CatalogTask]:
         return incident_worker.build_tasks(
             settings, given.routing, given.delivery, policy=policy, began_at=began_at
         )
 
-    def cache() -> Sequence[Work]:
+    def cache() -> Sequence[CatalogTask]:
         metrics.drop_cache()  # of an earlier epoch: it may be of another day
         return [lambda _engine: metrics.renew_cache()]
 
     yield leads("audit", ("access_audit", "policy_notes", "impact_clock"), judge, runs_at_stop=True)
     yield leads("incidents", incident_worker.STEPS, notify, runs_at_stop=True)
-    yield leads("diagnosis", ("diagnosis",), lambda: incident_worker.diagnosis(settings))
+    yield leads("diagnosis", ("diagnosis",), lambda: incident_worker.build_diagnosis(settings))
     yield leads(
         "policy_actions",
         ("policy_actions",),
