@@ -10,12 +10,12 @@ import msgspec
 from collector.admission import encoding
 from collector.deadlines import Deadlines
 from collector.errors import (
+    BodyTimeoutError,
     BusyError,
     ClientGoneError,
     MalformedRequestError,
     RejectedRequestError,
     TooLargeError,
-    TooSlowError,
 )
 from collector.in_flight import Reservation
 from collector.rsgi import Http, Scope
@@ -223,8 +223,8 @@ def _waits_for_us(scope: Scope) -> bool:
     return (scope.headers.get("expect") or "").lower() == "100-continue"
 
 
-def _too_slow(deadlines: Deadlines) -> TooSlowError:
-    return TooSlowError(f"the body did not arrive within {deadlines.seconds:g} s")
+def _too_slow(deadlines: Deadlines) -> BodyTimeoutError:
+    return BodyTimeoutError(f"the body did not arrive within {deadlines.seconds:g} s")
 
 
 def _too_large(max_bytes: int, what: str = "") -> TooLargeError:

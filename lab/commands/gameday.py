@@ -10,15 +10,15 @@ import typer
 
 from lab.commands.gameday_live import live, policy
 from lab.gameday.estate import Shape
-from lab.gameday.truth import KINDS, Kind
+from lab.gameday.truth_shapes import KINDS, Kind
 from lineage.process.logs import log_to_stderr
 from service.cli.commands.options import AsJson
 from service.cli.terminal import console, escape_markup, part, print_json, progress
 from service.errors import RejectedInputError
 
 if TYPE_CHECKING:
+    from lab.gameday.driver.run_judgement import Judgement
     from lab.gameday.driver.saved_run import SavedRun
-    from lab.gameday.driver.scoring import Judgement
 
 app = typer.Typer(add_completion=False)
 app.command("live")(live)
@@ -119,7 +119,7 @@ def _replayed(
 
 
 def _judged(kept: "SavedRun", began: float, on_days: _OnDays) -> "Judgement":
-    from lab.gameday.driver.scoring import judge  # noqa: PLC0415
+    from lab.gameday.driver.run_judgement import judge  # noqa: PLC0415
 
     return judge(kept, began=began, on_days=on_days)
 

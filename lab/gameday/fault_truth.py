@@ -8,7 +8,7 @@ from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, HOUR, Estate, SimulatedJob, other_name
 from lab.gameday.policy import PLATFORM, name_of
 from lab.gameday.slots import EPOCH
-from lab.gameday.truth import SILENT_KINDS, Expect, Fault, NamePattern
+from lab.gameday.truth_shapes import SILENT_KINDS, Expect, Fault, NamePattern
 from lineage.policy.model import Suppression
 
 COLLECTOR: Final = NamePattern("", "*collector*")

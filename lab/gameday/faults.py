@@ -11,7 +11,7 @@ from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, Estate
 from lab.gameday.planning import NoJobFreeError, Planning
 from lab.gameday.slots import begins_at
-from lab.gameday.truth import KINDS, Kind, Truth
+from lab.gameday.truth_shapes import KINDS, Kind, Truth
 from lineage.policy.model import Suppression
 
 _RARE: Final[tuple[Kind, ...]] = ("collector_outage", "holiday")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from lab.gameday.scores import FaultScore, Score
+from lab.gameday.score_shapes import FaultScore, Score
 
 DETECTED: Final = 0.99
 ROOT_RIGHT: Final = 0.95

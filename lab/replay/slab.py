@@ -71,7 +71,7 @@ class _Laps:
         self.seconds[step], self._began = round(now - self._began, 3), now
 
 
-class Replay:
+class SlabReplay:
     """Catalog of its own, and a clock that stands at the end of the current slab."""
 
     def __init__(

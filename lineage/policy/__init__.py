@@ -1,8 +1,8 @@
 """Policy: owners, tiers, sources and limits by pattern, from `lineward.yaml`."""
 
 from lineage.policy.checks import not_in_force, unreachable
+from lineage.policy.compiled_folds import NO_FOLDS, CompiledFolds, folds_of
 from lineage.policy.file import PolicyFile
-from lineage.policy.folding import NO_FOLDS, Folding, folding
 from lineage.policy.model import DEFAULT, Policy
 from lineage.policy.reading import PolicyError, load, parse
 from lineage.policy.resolution import (
@@ -16,12 +16,12 @@ from lineage.policy.resolution import (
 __all__ = [
     "DEFAULT",
     "NO_FOLDS",
-    "Folding",
+    "CompiledFolds",
     "Policy",
     "PolicyDecision",
     "PolicyError",
     "PolicyFile",
-    "folding",
+    "folds_of",
     "load",
     "not_in_force",
     "owner_of_job",

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
-from lineage.policy.folding import fold_problems
+from lineage.policy.compiled_folds import fold_problems
 from lineage.policy.model import EscalationStep, Owner, Policy
 from lineage.policy.patterns import dataset_of
 from lineage.policy.recurring import LONGEST, window_problem

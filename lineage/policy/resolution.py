@@ -13,8 +13,8 @@ import msgspec
 from lineage.names.keys import key
 from lineage.names.names import fold, join_parts
 from lineage.names.rules import SEPARATOR
-from lineage.policy.folding import folding
-from lineage.policy.folds import Name
+from lineage.policy.compiled_folds import folds_of
+from lineage.policy.fold import Name
 from lineage.policy.model import DatasetRule, JobRule, Match, Policy, Suppression
 from lineage.policy.patterns import dataset_of, matcher
 from lineage.policy.values import seconds_of
@@ -97,7 +97,7 @@ def _dataset_by_policy(policy: Policy, name: Name) -> Name:
     aliases, passed = _index(policy).aliases, set[Name]()
     while name not in passed:
         passed.add(name)
-        name = aliases.get(name) or folding(policy).dataset(*name) or name
+        name = aliases.get(name) or folds_of(policy).dataset(*name) or name
     return name
 
 

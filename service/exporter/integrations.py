@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from lineage.catalog.reader import CatalogReader
 from service.queries.applications import kubernetes_status
-from service.queries.marquez import Compared, Forwarding, MarquezStatus, Probed, Pulling
+from service.queries.marquez_status import Compared, Forwarding, MarquezStatus, Probed, Pulling
 
 STALE_PROBE_SECONDS = 300.0
 STALE_COMPARISON_SECONDS = 10_800.0

@@ -48,7 +48,7 @@ from service.exporter.slis import (
     ratio_families,
     served_families,
 )
-from service.queries.marquez import marquez_status
+from service.queries.marquez_status import marquez_status
 from service.queries.roles import roles_of, status_policies
 from service.queries.slis import mostly_unknown, objectives_of
 from service.queries.timestamps import Evaluated, last_evaluation

@@ -31,7 +31,7 @@ class UnansweredError(Exception):
     """Error: the collector neither accepted nor rejected the events in time; the text says why."""
 
 
-class StoppedError(Exception):
+class UploadStoppedError(Exception):
     """Error: the process was asked to end before the collector answered."""
 
 
@@ -93,7 +93,7 @@ class CollectorClient:
             StoppedError: it was.
         """
         if self._stopping.is_set():
-            raise StoppedError
+            raise UploadStoppedError
 
     def answered(
         self, path: str, body: bytes, more: Mapping[str, str] | None = None
@@ -159,7 +159,7 @@ class CollectorClient:
 
     def _pause(self, seconds: float) -> None:
         if self._stopping.wait(seconds):
-            raise StoppedError
+            raise UploadStoppedError
 
 
 class _NotNowError(Exception):

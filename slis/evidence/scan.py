@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, select, text
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import EVIDENCE_JOINED_TO
-from lineage.policy import DEFAULT, Policy, folding
+from lineage.policy import DEFAULT, Policy, folds_of
 from lineage.process.clock import SECOND_MICROS, to_micros
 from slis.evaluation.observation_start import read_observation_start
 from slis.evidence import merge
@@ -150,7 +150,7 @@ def _read(
     # Names are looked up before the lock is taken: among many datasets that takes a while.
     with engine.connect() as connection:
         ids = _application_ids(connection, taken.files, frames)
-        found: EvidenceRows = evidence_rows(frames, ids, merge.Names(connection), folding(policy))
+        found: EvidenceRows = evidence_rows(frames, ids, merge.Names(connection), folds_of(policy))
     for file in taken.files:
         if file.path not in ids:
             taken.problems.setdefault(file.path, "no line of it names the application")

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine
 
 from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
-from lineage.policy import DEFAULT, Policy, folding
+from lineage.policy import DEFAULT, Policy, folds_of
 from lineage.process.clock import Clock
 from slis.lake.batches import describe, with_times, write_raw
 from slis.lake.names import BATCH, FolderName
@@ -173,7 +173,7 @@ class Batches:
             return self._rows(facts), times_of(facts)
 
     def _rows(self, facts: Facts) -> Rows:
-        folds = folding(self._policy())
+        folds = folds_of(self._policy())
         return staged_rows(facts, folds, are_history=self._are_history)
 
     def _folder(self, spool_range: SpoolRange) -> AbstractContextManager[FolderName]:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from lab.gameday.driver.saved_run import SavedSlab
 from lab.gameday.fake_receivers import ReceivedMessage
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from lineage.states import BAD, UNKNOWN
 
 Spell = tuple[int, int]

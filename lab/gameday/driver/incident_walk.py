@@ -22,7 +22,7 @@ from lab.gameday.driver.fake_transports import transports
 from lab.gameday.driver.saved_run import SavedSlab
 from lab.gameday.driver.staged_catalog import Stage
 from lab.gameday.fake_receivers import ReceivedMessage, Receivers
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.policy import Policy

@@ -16,9 +16,9 @@ from lab.gameday.live.course import Faults
 from lab.gameday.live.estate import NAMESPACE, PACE, TEAMS, WritePace, chains, day_of
 from lab.gameday.live.plan import chains_for, plan
 from lab.gameday.live.running import RunningChains
+from lab.gameday.score_shapes import Score
 from lab.gameday.scorer import first_message_at, score
-from lab.gameday.scores import Score
-from lab.gameday.truth import Kind, NamePattern, Truth
+from lab.gameday.truth_shapes import Kind, NamePattern, Truth
 from lineage.errors import RequestError
 from lineage.process.clock import SECOND_MICROS, system_clock, to_micros
 from lineage.states import GOOD

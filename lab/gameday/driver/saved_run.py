@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from lab.gameday.estate import Shape
 from lab.gameday.faults import Day
 from lab.gameday.policy import text_of
-from lab.gameday.truth import Truth
+from lab.gameday.truth_shapes import Truth
 from lab.replay.arrivals import ACTIVITY
 from lineage.policy import Policy, parse
 from service.errors import RejectedInputError

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from service.errors import NotRunningError, RejectedInputError
 from service.ingest.collector_client import read_token
 from service.queries.incident_shapes import IncidentDetail

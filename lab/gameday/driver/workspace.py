@@ -8,7 +8,7 @@ from lab.gameday.driver.state_changes import OnDays, replay
 from lab.gameday.estate import Shape, make
 from lab.gameday.faults import plan
 from lab.gameday.policy import policy_of
-from lab.gameday.truth import KINDS, Kind
+from lab.gameday.truth_shapes import KINDS, Kind
 from service.errors import RejectedInputError
 from slis.spark import garbage_collection
 from slis.spark.session import open_session

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from lab.gameday import verdict
-from lab.gameday.scores import Score
+from lab.gameday.score_shapes import Score
 
 
 class Spread(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ import msgspec
 
 from lab.gameday.live.estate import PACE, WritePace
 from lab.gameday.model import Estate, SimulatedJob
-from lab.gameday.truth import KINDS, Kind
+from lab.gameday.truth_shapes import KINDS, Kind
 
 PLAYED_KINDS: Final[tuple[Kind, ...]] = (
     "killed_job",

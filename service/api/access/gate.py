@@ -14,7 +14,7 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage.catalog.policy_notes import ACCESS_OFF
 from service.api.access.access_policy import CATALOG_UNREAD, AccessInForce, EffectiveAccess
-from service.api.access.audit import AccessRecord, Recorder, UnauditedError
+from service.api.access.audit_log import AccessRecord, Recorder, UnauditedError
 from service.api.access.budget import Grouped, RequestBudget
 from service.api.access.decision import OTHER, AccessDecision, advice, bearers, decide
 from service.api.access.versions import AccessVersion

@@ -7,7 +7,7 @@ from litestar.middleware import DefineMiddleware
 from lineage.process.clock import Clock, system_clock, to_micros
 from service.api.access.access_auditor import AccessAuditor
 from service.api.access.access_policy import AccessInForce
-from service.api.access.audit import AccessRecord, Recorder, UnauditedError
+from service.api.access.audit_log import AccessRecord, Recorder, UnauditedError
 from service.api.access.budget import BudgetBounds, Grouped, RequestBudget
 from service.api.access.gate import Gate
 from service.api.access.served_counts import ServedCounter, ServedLog

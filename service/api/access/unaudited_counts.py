@@ -13,7 +13,7 @@ from lineage.catalog.engine import write_transaction
 from lineage.process.clock import Clock, to_micros
 from lineage.states import UNAUTHORIZED_ACCESS
 from service.api.access.access_auditor import DENIED, GROUPED, count_bad, stored_versions
-from service.api.access.audit import AccessRecord, Recorder
+from service.api.access.audit_log import AccessRecord, Recorder
 from service.api.access.budget import Grouped
 from service.api.access.judge import AccessFileVersion, version_at
 from service.api.access.served_counts import Answered, ServedLog

@@ -11,7 +11,7 @@ from service.queries.column_lineage import column_lineage
 from service.queries.column_shapes import ColumnLineage, DatasetColumns
 from service.queries.columns import MOST_LISTED, dataset_columns
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.marquez_columns import MarquezColumnLineage, marquez_column_lineage
+from service.queries.marquez_api.column_lineage import MarquezColumnLineage, marquez_column_lineage
 from service.queries.walk import MOST_DEPTH
 
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]

@@ -11,9 +11,9 @@ from service.queries.dataset_lookup import resolve_dataset
 from service.queries.impact import Impact, impact
 from service.queries.lineage import lineage
 from service.queries.lineage_at import PastLineage, past_lineage
-from service.queries.marquez_graph import marquez_lineage
-from service.queries.marquez_ids import node_named
-from service.queries.marquez_shapes import MarquezLineage
+from service.queries.marquez_api.ids import node_named
+from service.queries.marquez_api.lineage import marquez_lineage
+from service.queries.marquez_api.lineage_shapes import MarquezLineage
 from service.queries.shapes import Lineage
 from service.queries.timestamps import past_instant
 from service.queries.walk import MOST_DEPTH

@@ -14,7 +14,7 @@ from service.cli.terminal import console, escape_control, escape_markup, grid, l
 from service.errors import InvalidQuestionError
 from service.ingest.marquez.settings import MarquezSettings, read_marquez
 from service.queries.catalog_session import open_session
-from service.queries.marquez import Compared, Forwarding, MarquezStatus, marquez_status
+from service.queries.marquez_status import Compared, Forwarding, MarquezStatus, marquez_status
 from service.queries.timestamps import duration
 from service.runtime.settings import read
 

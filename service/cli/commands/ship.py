@@ -12,7 +12,7 @@ from lineage.process.role import stop_on_signals
 from service.cli.commands.options import AsJson
 from service.cli.terminal import plain_lines, print_json
 from service.errors import RejectedInputError
-from service.ingest.collector_client import StoppedError, Target, read_token
+from service.ingest.collector_client import Target, UploadStoppedError, read_token
 from service.ingest.event_uploader import endless_uploader
 from service.ingest.ship.positions import Positions
 from service.ingest.ship.shipper import PATTERNS, FolderShipper, Shipped
@@ -79,7 +79,7 @@ def _run(shipper: FolderShipper, stopping: Event, *, once: bool) -> None:
         return
     try:
         shipper.ship_all()
-    except StoppedError as error:
+    except UploadStoppedError as error:
         raise typer.Exit(1) from error
 
 

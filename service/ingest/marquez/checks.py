@@ -13,7 +13,7 @@ import structlog
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from service.ingest.marquez.client import Marquez, MarquezError, RunRejectedError
 from service.ingest.marquez.event_identity import known_of
-from service.ingest.marquez.store import Comparison, MissingRun, Probe, Store, in_catalog
+from service.ingest.marquez.store import Comparison, MissingRunRow, Probe, Store, in_catalog
 from service.ingest.spool_reader import latest_bodies
 
 DEPTH = 5
@@ -130,9 +130,9 @@ class Comparer:
         return list(runs.values())
 
 
-def _examples(there: list[Run], here: list[Run]) -> list[MissingRun]:
+def _examples(there: list[Run], here: list[Run]) -> list[MissingRunRow]:
     return [
-        MissingRun(side, *run)
+        MissingRunRow(side, *run)
         for side, runs in (("there", there), ("here", here))
         for run in runs[:_MOST_EXAMPLES]
     ]

@@ -38,7 +38,7 @@ class RejectedError(Exception):
         self.detail = detail
 
 
-class StoppedError(Exception):
+class ForwardingStoppedError(Exception):
     """Error: stopped before the event was accepted; the next process sends it."""
 
 
@@ -96,7 +96,7 @@ class EventSender:
         async with self._slots:
             await self._rest()
             if self.stop.is_set():
-                raise StoppedError
+                raise ForwardingStoppedError
             # Not cut short by a stop: its answer says whether the next process sends it again.
             verdict = await self._marquez.post(trial.event.body)
             if verdict.outcome == "failed" and verdict.status >= _SERVER_ERROR:

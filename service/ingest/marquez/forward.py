@@ -13,7 +13,7 @@ from pathlib import Path
 import structlog
 
 from lineage.process.clock import Clock, to_micros
-from service.ingest.marquez.deliver import EventSender, RejectedError, StoppedError, pause
+from service.ingest.marquez.deliver import EventSender, ForwardingStoppedError, RejectedError, pause
 from service.ingest.marquez.event_identity import DeliveredEvents, known_of
 from service.ingest.marquez.store import SetAside, Store, in_catalog
 from service.ingest.spool_reader import Spooled, last_seq, spooled_after
@@ -131,7 +131,7 @@ class Forwarder:
                 self._sent += 1
             except RejectedError as rejected:
                 await self._set_aside(event, whose, rejected)
-            except StoppedError:
+            except ForwardingStoppedError:
                 return
             lane.popleft()
             self._progress.done(event.seq)

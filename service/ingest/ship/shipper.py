@@ -11,7 +11,7 @@ import msgspec
 import structlog
 
 from service.ingest.backfill import BackfillReport
-from service.ingest.collector_client import StoppedError
+from service.ingest.collector_client import UploadStoppedError
 from service.ingest.event_uploader import EventUploader, batch_events
 from service.ingest.ship.positions import Positions, position
 from service.ingest.ship.reading import Line, Stream, lines, open_file, read_at
@@ -58,7 +58,7 @@ class FolderShipper:
             while not stopping.is_set():
                 if not self.ship():
                     stopping.wait(_POLL_SECONDS)
-        except StoppedError:
+        except UploadStoppedError:
             return
 
     def ship_all(self) -> None:

@@ -7,9 +7,9 @@ import msgspec
 
 from lineage.names.names import join_parts
 from lineage.names.patterns import is_variable, pattern_of, stable_name, tighten
-from lineage.policy import Policy, folding
-from lineage.policy.folding import fold_problems
-from lineage.policy.folds import Fold
+from lineage.policy import Policy, folds_of
+from lineage.policy.compiled_folds import fold_problems
+from lineage.policy.fold import Fold
 from service.queries.lint.estate import Explosion, LintInput, NamedDataset
 from service.queries.lint.findings import fold_line, pattern_of_both
 
@@ -91,5 +91,5 @@ def _holds(fold: Fold, members: list[NamedDataset], dataset: tuple[str, str]) ->
     policy = Policy(folds=(fold,))
     if next(fold_problems(policy), None) is not None:
         return False
-    folds = folding(policy)
+    folds = folds_of(policy)
     return all(one.both == dataset or folds.dataset(*one.both) == dataset for one in members)

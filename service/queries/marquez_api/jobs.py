@@ -4,12 +4,14 @@ from collections.abc import Iterable
 
 from lineage.catalog.reader import CatalogReader
 from service.queries.descriptions import NOTHING, ProducerDescriptions, describe_jobs
+from service.queries.marquez_api.ids import job_id, unknown
 from service.queries.marquez_api.job_list import (
     LATEST,
     JobName,
     list_jobs,
     visible_jobs,
 )
+from service.queries.marquez_api.lineage_shapes import RunState
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import (
     RunRow,
@@ -20,16 +22,14 @@ from service.queries.marquez_api.runs import (
 )
 from service.queries.marquez_api.shapes import (
     DatasetId,
-    Job,
     Jobs,
     JobType,
-    Run,
+    MarquezJob,
+    MarquezRun,
     RunDataset,
     Runs,
 )
 from service.queries.marquez_api.shapes import JobName as JobId
-from service.queries.marquez_ids import job_id, unknown
-from service.queries.marquez_shapes import RunState
 from service.queries.timestamps import iso_of
 from service.queries.visibility import Visibility
 
@@ -66,7 +66,9 @@ def jobs_page(
     )
 
 
-def job_of_name(reader: CatalogReader, visibility: Visibility, namespace: str, name: str) -> Job:
+def job_of_name(
+    reader: CatalogReader, visibility: Visibility, namespace: str, name: str
+) -> MarquezJob:
     """Return a job.
 
     Raises:
@@ -107,11 +109,11 @@ def _newest_of_visible(
 def _job(
     first_event_at: int,
     newest: list[RunRow],
-    runs: dict[int, Run],
+    runs: dict[int, MarquezRun],
     described: ProducerDescriptions,
     *,
     is_whole: bool,
-) -> Job:
+) -> MarquezJob:
     row = newest[0]
     latest = [runs[one.run_key] for one in newest if one.run_key in runs]
     root = (row.root_job_namespace, row.root_job_name)
@@ -119,7 +121,7 @@ def _job(
     has_parent = is_whole and root != (row.job_namespace, row.job_name)
     # A run that has just begun may name no datasets yet.
     touched = next((run for run in latest if _datasets(run)), None)
-    return Job(
+    return MarquezJob(
         id=JobId(row.job_namespace, row.job_name),
         type=type_of(row.processing_type),
         name=row.job_name,
@@ -139,7 +141,7 @@ def _job(
     )
 
 
-def _datasets(run: Run) -> list[RunDataset]:
+def _datasets(run: MarquezRun) -> list[RunDataset]:
     return [*run.input_dataset_versions, *run.output_dataset_versions]
 
 

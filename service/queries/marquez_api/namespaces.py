@@ -4,6 +4,7 @@ from lineage.catalog.queries import LISTED, is_listed
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.names.names import fold
+from service.queries.marquez_api.ids import unknown
 from service.queries.marquez_api.job_list import ListedJob, list_jobs
 from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, PageRange
 from service.queries.marquez_api.shapes import (
@@ -14,7 +15,6 @@ from service.queries.marquez_api.shapes import (
     Sources,
     Tags,
 )
-from service.queries.marquez_ids import unknown
 from service.queries.timestamps import iso_of
 from service.queries.visibility import Visibility, sql_filter
 

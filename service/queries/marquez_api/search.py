@@ -12,12 +12,12 @@ from lineage.catalog.rows import convert_rows
 from lineage.names.names import fold
 from lineage.states import run_state
 from service.queries.datasets import literal
+from service.queries.marquez_api.ids import node_id_of
 from service.queries.marquez_api.job_list import ListedJob, list_jobs
 from service.queries.marquez_api.jobs import type_of
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import newest_rows
 from service.queries.marquez_api.shapes import Hit, Hits, SearchResult, SearchResults
-from service.queries.marquez_ids import node_id_of
 from service.queries.timestamps import instant_of, iso_of
 from service.queries.visibility import Visibility, sql_filter
 

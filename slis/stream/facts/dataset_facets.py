@@ -44,7 +44,7 @@ class InputField(Job):
     transformations: Raw = NOTHING
 
 
-class ColumnLineage(EventPart, rename="camel"):
+class ColumnLineageFacet(EventPart, rename="camel"):
     """Lineage of a column."""
 
     input_fields: list[InputField | None] | None = None
@@ -87,7 +87,7 @@ class DatasetDescription(msgspec.Struct, frozen=True, omit_defaults=True):
     model_tags: str | None = None
     description: str | None = None
     field_descriptions: dict[str, str] = {}
-    columns: dict[str, ColumnLineage | None] = {}
+    columns: dict[str, ColumnLineageFacet | None] = {}
     lineage: str | None = None
 
 
@@ -150,7 +150,7 @@ class _Tags(EventPart):
 
 
 class _Columns(EventPart):
-    fields: dict[str, ColumnLineage | None] | None = None
+    fields: dict[str, ColumnLineageFacet | None] | None = None
 
 
 class _Facets(EventPart):

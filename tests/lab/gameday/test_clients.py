@@ -14,7 +14,7 @@ from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, HOUR
 from lab.gameday.runs import runs
 from lab.gameday.slots import begins_at
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 
 ESTATE = make(Shape(seed=1, datasets=200, days=4))
 BEGINS = begins_at(ESTATE)

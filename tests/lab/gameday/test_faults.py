@@ -8,7 +8,7 @@ from lab.gameday.faults import plan
 from lab.gameday.model import DAY, HOUR
 from lab.gameday.policy import PLATFORM, policy_of
 from lab.gameday.slots import begins_at, next_slot
-from lab.gameday.truth import KINDS, SILENT_KINDS, NamePattern
+from lab.gameday.truth_shapes import KINDS, SILENT_KINDS, NamePattern
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from lab.gameday import scorer
-from lab.gameday.scores import NaiveScore
+from lab.gameday.score_shapes import NaiveScore
 from tests.lab.gameday.truths import (
     BACKFILL,
     KILLED,

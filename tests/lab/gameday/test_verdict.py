@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from lab.gameday.scores import FaultScore, NaiveScore, Score
+from lab.gameday.score_shapes import FaultScore, NaiveScore, Score
 from lab.gameday.verdict import failings, false_page_rate
 from tests.lab.gameday.truths import RIGHT, UNDETECTED
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from lineage.policy import DEFAULT, NO_FOLDS, PolicyError, folding, parse
+from lineage.policy import DEFAULT, NO_FOLDS, PolicyError, folds_of, parse
 
 RUNS = "folds:\n- {match: 's3://lake/tmp/run_{n}/out', dataset: s3://lake/tmp/run/out}\n"
 
 
 def _dataset(text: str, namespace: str, name: str):
-    return folding(parse(text)).dataset(namespace, name)
+    return folds_of(parse(text)).dataset(namespace, name)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_folds_skip_names_that_the_policy_lists(rule):
 def test_a_policy_without_folds_has_none():
     """Share one for all such policies, so that its cache outlives a reload."""
     assert not NO_FOLDS
-    assert folding(DEFAULT) is folding(parse("retention_days: 5")) is NO_FOLDS
-    assert folding(parse(RUNS)) is not folding(parse(RUNS))
+    assert folds_of(DEFAULT) is folds_of(parse("retention_days: 5")) is NO_FOLDS
+    assert folds_of(parse(RUNS)) is not folds_of(parse(RUNS))
 
 
 def test_the_dataset_of_a_fold_is_not_folded():

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import Engine
 
 from lineage.catalog.reader import open_reader
-from lineage.policy import DEFAULT, folding, parse
+from lineage.policy import DEFAULT, folds_of, parse
 from service.cli.commands.lint import advice
 from service.errors import UnknownDatasetError
 from service.queries.dataset_lookup import resolve_dataset
@@ -41,7 +41,7 @@ def test_a_folding_rule_in_the_policy_leaves_nothing_to_find(embedded, namespace
     assert ("folds:" in text) == (folded is not None)
     assert len(run_lint(embedded).findings) == (folded is None)
     if folded is not None:
-        assert folding(policy).dataset(namespace, name.format(31)) == (namespace, folded)
+        assert folds_of(policy).dataset(namespace, name.format(31)) == (namespace, folded)
         assert _resolve(embedded, name.format(7), namespace) == (namespace, folded)
 
 

@@ -22,7 +22,7 @@ from service.queries import walk
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.impact import impact
 from service.queries.lineage import lineage
-from service.queries.marquez_graph import marquez_lineage
+from service.queries.marquez_api.lineage import marquez_lineage
 from service.queries.node_graph import graph_edges, graph_nodes, neighbourhood
 from service.queries.visibility import EVERYTHING, Visibility
 from service.runtime.settings import Settings

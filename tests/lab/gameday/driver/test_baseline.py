@@ -9,7 +9,7 @@ from lab.gameday.driver.saved_run import NotKeptError, SavedRun, SavedSlab, Slab
 from lab.gameday.estate import Shape, make
 from lab.gameday.faults import plan
 from lab.gameday.policy import policy_of
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from lab.replay.arrivals import ACTIVITY
 from lineage.process.clock import from_micros
 

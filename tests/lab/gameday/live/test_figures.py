@@ -3,7 +3,7 @@
 import msgspec
 
 from lab.gameday.live.figures import Spread, failings, spread
-from lab.gameday.scores import FaultScore, Score
+from lab.gameday.score_shapes import FaultScore, Score
 from tests.lab.gameday.truths import RIGHT, UNDETECTED
 
 QUIET = msgspec.structs.replace(UNDETECTED, kind="retried_run", expect="silence", root_right=None)

@@ -4,7 +4,7 @@ import pytest
 
 from lab.gameday.live.estate import PACE, WritePace, chains
 from lab.gameday.live.plan import NOT_PLAYED, QUIET_KINDS, chains_for, kinds_of, plan
-from lab.gameday.truth import KINDS
+from lab.gameday.truth_shapes import KINDS
 from tests.lab.gameday.live.days import BEGINS
 
 

@@ -199,7 +199,7 @@ def test_no_rejection_is_left_unaudited(answering, monkeypatch):
         message = "disk full"
         raise OSError(message)
 
-    monkeypatch.setattr("service.api.access.audit.Recorder.write", full)
+    monkeypatch.setattr("service.api.access.audit_log.Recorder.write", full)
 
     assert answering.press(user="x").status_code == 200
     assert answering.post_signed(b"payload=x", signature="").status_code == 503

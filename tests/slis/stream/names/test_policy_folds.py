@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from lineage.names.keys import key
-from lineage.policy import DEFAULT, PolicyFile, folding, parse
+from lineage.policy import DEFAULT, PolicyFile, folds_of, parse
 from slis.evaluation import policy_names
 from slis.evaluation.policy_names import renew_names
 from slis.stream.names import spellings
@@ -208,7 +208,7 @@ def test_without_a_fold_the_names_are_not_looked_at(catalog, at, monkeypatch):
     monkeypatch.setattr("slis.evaluation.policy_folds._candidates", asked.append)
 
     renew_names(catalog, DEFAULT, at(1))
-    found = spellings.spell("n", "run_1", folding(DEFAULT))
+    found = spellings.spell("n", "run_1", folds_of(DEFAULT))
 
     assert asked == []
     assert (found.dataset_name, found.rules) == ("run_1", ())
@@ -234,7 +234,7 @@ def test_a_changed_policy_applies_from_the_next_batch(lander, catalog, at, tmp_p
 def test_a_cache_without_the_policy_in_its_key_would_fold_wrongly(monkeypatch):
     """Run the mutant of the test above: with equal folds, the first policy's stay cached."""
     folds = [
-        folding(parse(f"folds: [{{match: 'n/run_{{n}}', dataset: n/{to}}}]")) for to in ("a", "b")
+        folds_of(parse(f"folds: [{{match: 'n/run_{{n}}', dataset: n/{to}}}]")) for to in ("a", "b")
     ]
     kinds = type(folds[0])
     assert [spellings.spell("n", "run_1", one).dataset_name for one in folds] == ["a", "b"]

@@ -8,9 +8,9 @@ first: 0 is a job with its datasets.
 from lineage.catalog.reader import CatalogReader, rows_for
 from service.queries.catalog_session import CatalogSession
 from service.queries.dataset_lookup import Dataset
-from service.queries.marquez_ids import MOST_RUNS, JobSummary, unknown
-from service.queries.marquez_nodes import Flows, dataset_nodes, job_nodes
-from service.queries.marquez_shapes import MarquezLineage
+from service.queries.marquez_api.ids import MOST_RUNS, JobSummary, unknown
+from service.queries.marquez_api.lineage_nodes import Flows, dataset_nodes, job_nodes
+from service.queries.marquez_api.lineage_shapes import MarquezLineage
 from service.queries.visibility import Visibility
 from service.queries.walk import NEXT, cuts_of, edges_between, name_nodes, walk_lineage
 

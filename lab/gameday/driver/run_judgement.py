@@ -16,7 +16,7 @@ from lab.gameday.driver.saved_run import SavedRun, SavedSlab
 from lab.gameday.driver.state_changes import OnDays
 from lab.gameday.fake_receivers import ReceivedMessage
 from lab.gameday.model import DAY
-from lab.gameday.scores import Score
+from lab.gameday.score_shapes import Score
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 
 

@@ -13,8 +13,8 @@ from service.queries.catalog_session import CatalogSession
 from service.queries.column_lineage import Column, ColumnEdge, ColumnWalk, cuts_of, edges_of
 from service.queries.columns import transformations_of, types_of
 from service.queries.dataset_lookup import Dataset
-from service.queries.marquez_ids import node_named, unknown
-from service.queries.marquez_shapes import GraphEdge
+from service.queries.marquez_api.ids import node_named, unknown
+from service.queries.marquez_api.lineage_shapes import MarquezEdge
 from service.queries.schema_changes import fields_of
 from service.queries.visibility import Visibility
 from service.queries.walk import Name
@@ -28,7 +28,7 @@ ORDER BY last_seen_at, schema_key DESC
 """
 
 
-class InputField(msgspec.Struct, frozen=True, rename="camel", kw_only=True, gc=False):
+class MarquezInputField(msgspec.Struct, frozen=True, rename="camel", kw_only=True, gc=False):
     """Column that a column is made of; `dataset_namespace` as everywhere in this API."""
 
     namespace: str
@@ -50,7 +50,7 @@ class FieldNodeData(msgspec.Struct, frozen=True, rename="camel", kw_only=True, g
     field_type: str  # empty where it is not known, as there
     transformation_description: str | None
     transformation_type: str | None
-    input_fields: list[InputField]
+    input_fields: list[MarquezInputField]
     dataset_namespace: str = msgspec.field(name="dataset_namespace")
 
 
@@ -60,8 +60,8 @@ class FieldNode(msgspec.Struct, frozen=True, rename="camel", gc=False):
     id: str
     type: str
     data: FieldNodeData
-    in_edges: list[GraphEdge]
-    out_edges: list[GraphEdge]
+    in_edges: list[MarquezEdge]
+    out_edges: list[MarquezEdge]
 
 
 class MarquezColumnLineage(msgspec.Struct, frozen=True):
@@ -164,8 +164,8 @@ def _nodes(asked: CatalogSession, graph: _Graph) -> list[FieldNode]:
     return sorted(nodes, key=lambda node: node.id)
 
 
-def _edges(ids: dict[Column, str], here: Column, others: list[Column]) -> list[GraphEdge]:
-    return [GraphEdge(ids[here], other) for other in sorted(ids[one] for one in others)]
+def _edges(ids: dict[Column, str], here: Column, others: list[Column]) -> list[MarquezEdge]:
+    return [MarquezEdge(ids[here], other) for other in sorted(ids[one] for one in others)]
 
 
 def _types(reader: CatalogReader, keys: set[int]) -> dict[Column, str | None]:
@@ -196,12 +196,14 @@ def _data(
     )
 
 
-def _input(asked: CatalogSession, graph: _Graph, source: Column, column: Column) -> InputField:
+def _input(
+    asked: CatalogSession, graph: _Graph, source: Column, column: Column
+) -> MarquezInputField:
     """Join the types and descriptions: Marquez has one of each."""
     namespace, name = graph.names[source]
     stored = graph.edges[source, column].transformations
     found = transformations_of(stored, asked.visibility)
-    return InputField(
+    return MarquezInputField(
         namespace=namespace,
         dataset=name,
         field=source[1],
