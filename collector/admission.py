@@ -162,7 +162,7 @@ def encoding(scope: Scope) -> str:
     return (scope.headers.get("content-encoding") or "identity").strip().lower()
 
 
-def shown(too_large: str) -> str:
+def cut_report(too_large: str) -> str:
     """Return what a reader reports about an event that it could not send whole, cut."""
     return too_large[:_SHOWN_CHARACTERS]
 

@@ -43,7 +43,7 @@ def page_names() -> frozenset[str]:
 
 
 @cache
-def page(name: str) -> str:
+def page_markdown(name: str) -> str:
     """Return a page, as Markdown.
 
     Raises:

@@ -45,10 +45,10 @@ from service.runtime.gc_tuning import freeze_startup
 from service.runtime.jobs import JobsFile, ScheduledJob
 from service.runtime.leader import Leader, replica_name
 from service.runtime.periodic import CatalogTask, Retention
-from service.runtime.policies import PolicyInForce, policy_of
+from service.runtime.policies import PolicyInForce, read_policy
 from service.runtime.scheduler import JobRegistry
-from service.runtime.settings import Settings, read
-from service.runtime.startup_checks import require_guarded
+from service.runtime.settings import Settings, read_settings
+from service.runtime.startup_checks import require_guarded_service
 
 # Of PostgreSQL, which has a hundred connections for all roles by default: docs/operations.md.
 _READERS, _THREADS = 20, 8
@@ -68,8 +68,8 @@ def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
     begin_role()
     try:
-        given = StartupSettings(read(), notify_settings.read_routing(), read_delivery())
-        require_guarded(given.settings, _policy(given.settings), with_collector=False)
+        given = StartupSettings(read_settings(), notify_settings.read_routing(), read_delivery())
+        require_guarded_service(given.settings, _policy(given.settings), with_collector=False)
         ports = (given.settings.service_port, given.settings.metrics_port)
         listening = [listen(given.settings.host, port) for port in ports]
     except (InvalidSettingError, RejectedInputError, OSError) as error:
@@ -82,7 +82,7 @@ def main() -> int:
 def _policy(settings: Settings) -> Policy | None:
     """Load the policy file, or None if it is invalid: then the API rejects every request."""
     try:
-        return policy_of(settings.policy)
+        return read_policy(settings.policy)
     except RejectedInputError:
         return None
 

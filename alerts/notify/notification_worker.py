@@ -26,7 +26,7 @@ class NotificationWorker:
         """Run one turn in one transaction; none where nothing is due."""
         at, policy = to_micros(self._clock()), self._policy()
         with engine.connect() as connection:
-            is_due = router.is_due(connection, policy, self._settings, at)
+            is_due = router.is_route_due(connection, policy, self._settings, at)
             if not is_due and not pending_escalations(connection):
                 return
         with write_transaction(engine) as connection:
@@ -37,7 +37,7 @@ class NotificationWorker:
     def _escalate(
         self, connection: Connection, request: EscalationRequest, policy: Policy, at: int
     ) -> None:
-        is_escalated = router.escalate(
+        is_escalated = router.escalate_incident(
             connection, request.incident_id, request.by, policy, self._settings, at
         )
         rejected = {} if is_escalated else {request.id: _NO_STEP}

@@ -10,8 +10,12 @@ import msgspec
 from sqlalchemy import Connection, Row, Select, select, update
 
 from alerts.incidents.steps import IncidentCommand, RejectedCommand
-from alerts.operator_actions.audit import DONE, Entry, record, rejection, storable_text
-from alerts.operator_actions.command_requests import CommandRequest, audit_entry, load_state
+from alerts.operator_actions.audit import DONE, Entry, add_entry, rejection, storable_text
+from alerts.operator_actions.command_requests import (
+    CommandRequest,
+    load_incident_state,
+    request_entry,
+)
 from alerts.operator_actions.verdicts import record_false_alarm, record_reviewed
 from lineage.catalog.tables import incident_command
 
@@ -72,14 +76,14 @@ def complete(
             reason = None  # a resolved incident may be reported as a false alarm
         done = update(table).where(table.c.id == number)
         connection.execute(done.values(done_at=at, answer=storable_text(reason or "")))
-        record(connection, _audit_result(row, reason, at))
+        add_entry(connection, _audit_result(row, reason, at))
         if reason is None:
             _record_verdict(connection, row)
 
 
 def _audit_result(row: Row[Any], reason: str | None, at: int) -> Entry:
     request = CommandRequest(incident_id=row.incident_id, action=row.action, by=row.by, via=row.via)
-    entry = msgspec.structs.replace(audit_entry(request, at), answer=DONE)
+    entry = msgspec.structs.replace(request_entry(request, at), answer=DONE)
     return entry if reason is None else rejection(entry, reason)
 
 
@@ -91,7 +95,7 @@ def _record_verdict(connection: Connection, row: Row[Any]) -> None:
 
 
 def _is_resolved(connection: Connection, row: Row[Any]) -> bool:
-    return load_state(connection, row.incident_id) == "resolved"
+    return load_incident_state(connection, row.incident_id) == "resolved"
 
 
 def _select_pending() -> Select[Any]:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from dashboards.grafana import links
-from dashboards.grafana.queries import once, risen
+from dashboards.grafana.queries import counter_increase, once
 from dashboards.grafana.spec import GREEN, ORANGE, PLAIN, RED, Kind, Panel, Query, Step, most
 
 _NEITHER: Final[tuple[Step, ...]] = ((None, PLAIN),)
@@ -35,7 +35,7 @@ def _panel(  # noqa: PLR0913 - what makes one picture
     )
 
 
-def spool() -> tuple[Panel, ...]:
+def spool_panels() -> tuple[Panel, ...]:
     """Return the panels of the spool: waiting events, their age, and the free room."""
     used, most_bytes = (f"lineage_collector_spool_{name}" for name in ("bytes", "max_bytes"))
     return (
@@ -70,7 +70,7 @@ def spool() -> tuple[Panel, ...]:
     )
 
 
-def stages() -> tuple[Panel, ...]:
+def stage_panels() -> tuple[Panel, ...]:
     """Return the panels of each stage, of the whole way, and of the batches' durations."""
     words = (
         "Mean delay of the events in the newest batch, by stage. The band that grows shows"
@@ -145,7 +145,7 @@ def unparsed_panel() -> tuple[Panel, ...]:
             "Parser failures",
             "Events that the pipeline could not process in 5 minutes, by reason. The events"
             " stay in the lake. After you fix the cause, run `lineward act replay`.",
-            Query(risen("lineage_pipeline_errors_total", "5m", "reason"), "{{reason}}"),
+            Query(counter_increase("lineage_pipeline_errors_total", "5m", "reason"), "{{reason}}"),
             steps=most(1),
             leads="LineageErrorRateBurn",
             no_value="none",
@@ -161,7 +161,7 @@ def unparsed_panel() -> tuple[Panel, ...]:
     )
 
 
-def evidence() -> tuple[Panel, ...]:
+def evidence_panels() -> tuple[Panel, ...]:
     """Return the panels of evidence: correct edges by version, and what event logs add."""
     labels = ("producer", "adapter_version")
     bounds = {"ratio": "agree", "lower": "at least", "upper": "at most"}
@@ -202,7 +202,7 @@ def evidence() -> tuple[Panel, ...]:
     )
 
 
-def growth() -> tuple[Panel, ...]:
+def growth_panels() -> tuple[Panel, ...]:
     """Return panels of the space used by the catalog and by Prometheus."""
     datasets = once("lineage_datasets", "tier", "state")
     return (

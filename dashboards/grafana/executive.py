@@ -2,8 +2,8 @@
 
 from alerts.rules.recordings import BUDGET_LEFT
 from dashboards.grafana import links
-from dashboards.grafana.executive_course import changes_panel, incidents
-from dashboards.grafana.executive_gaps import compliance, provenance
+from dashboards.grafana.executive_course import changes_panel, incident_panels
+from dashboards.grafana.executive_gaps import compliance_panels, provenance_panels
 from dashboards.grafana.queries import TIER, WITHOUT_LINEAGE, evaluation_age, once, open_incidents
 from dashboards.grafana.spec import (
     BUDGET_STEPS,
@@ -20,7 +20,7 @@ from dashboards.grafana.spec import (
 )
 
 
-def executive(asked: Objectives) -> Board:
+def executive_dashboard(asked: Objectives) -> Board:
     """Return the dashboard; its thresholds are the policy's objectives."""
     return Board(
         uid=links.EXECUTIVE,
@@ -32,9 +32,9 @@ def executive(asked: Objectives) -> Board:
             PanelRow("Current state", today(asked)),
             PanelRow("Coverage of critical datasets", coverage(asked)),
             PanelRow("Error budgets of 30 days", budgets()),
-            PanelRow("Datasets without lineage", provenance(asked)),
-            PanelRow("Regulation and compliance", compliance(asked)),
-            PanelRow("Incidents", incidents()),
+            PanelRow("Datasets without lineage", provenance_panels(asked)),
+            PanelRow("Regulation and compliance", compliance_panels(asked)),
+            PanelRow("Incidents", incident_panels()),
             PanelRow("Recent changes", (changes_panel(),)),
         ),
     )

@@ -1,11 +1,11 @@
 """Rows of the executive dashboard on what happened: incidents, changes."""
 
 from dashboards.grafana import links
-from dashboards.grafana.queries import DATASET, changes, consumers, once, open_incidents
+from dashboards.grafana.queries import DATASET, consumers, once, open_incidents, recent_changes
 from dashboards.grafana.spec import Panel, Query
 
 
-def incidents() -> tuple[Panel, ...]:
+def incident_panels() -> tuple[Panel, ...]:
     """Return the number of incidents, and the mean times to detect, notify and resolve."""
     return (
         Panel(
@@ -70,7 +70,7 @@ def _mean(title: str, phase: str, words: str) -> Panel:
 
 def changes_panel() -> Panel:
     """Return panels of changes and their impact."""
-    of = changes(DATASET)
+    of = recent_changes(DATASET)
     return Panel(
         kind="table",
         title="Changes of 7 days by critical consumers",

@@ -5,7 +5,7 @@ from dashboards.grafana.queries import TIER, WITHOUT_LINEAGE, once
 from dashboards.grafana.spec import GREEN, RED, YELLOW, Objectives, Panel, Query, least, most
 
 
-def provenance(asked: Objectives) -> tuple[Panel, ...]:
+def provenance_panels(asked: Objectives) -> tuple[Panel, ...]:
     """Return the datasets without a known origin: how many, since when, and whose."""
     rate = once("lineage_missing_provenance_ratio", "tier", where=TIER)
     named = 'label_replace({}, "owner", "(nobody)", "owner", "^$")'
@@ -60,7 +60,7 @@ def provenance(asked: Objectives) -> tuple[Panel, ...]:
     )
 
 
-def compliance(asked: Objectives) -> tuple[Panel, ...]:
+def compliance_panels(asked: Objectives) -> tuple[Panel, ...]:
     """Return panels for auditors."""
     regulated = 'tier="regulated"'
     return (

@@ -1,18 +1,18 @@
 """On-call dashboard: open incidents, affected datasets, and notified people."""
 
 from dashboards.grafana import links
-from dashboards.grafana.on_call_flow import burning, ingestion, notifications_panel
+from dashboards.grafana.on_call_flow import burning_panels, ingestion_panels, notifications_panel
 from dashboards.grafana.queries import (
     DATASET,
     OWNER,
     TIER,
-    changes,
     consumers,
     evaluation_age,
     failures,
-    of_incident,
     once,
     open_incidents,
+    per_incident,
+    recent_changes,
 )
 from dashboards.grafana.spec import GREEN, RED, YELLOW, Board, Link, Panel, PanelRow, Query, most
 
@@ -20,7 +20,7 @@ _CRITICAL_BAD = 'tier="critical",state="bad"'
 _ALL = "critical|important|optional"
 
 
-def on_call() -> Board:
+def on_call_dashboard() -> Board:
     """Return the dashboard for an on-call engineer."""
     return Board(
         uid=links.ON_CALL,
@@ -34,8 +34,8 @@ def on_call() -> Board:
             PanelRow("Now", _now()),
             PanelRow("Open incidents", (_incidents(),)),
             PanelRow("Missing lineage and failed runs", (_missing(), _failed())),
-            PanelRow("Ingestion", ingestion()),
-            PanelRow("Burn rates", burning()),
+            PanelRow("Ingestion", ingestion_panels()),
+            PanelRow("Burn rates", burning_panels()),
             PanelRow("Consumers of recent changes", (_changed(),)),
             PanelRow("Notifications", notifications_panel()),
         ),
@@ -137,12 +137,12 @@ def _incidents() -> Panel:
         ),
         unit="short",
         queries=(
-            Query(of_incident(age), "age", "s"),
+            Query(per_incident(age), "age", "s"),
             Query(
-                of_incident("max by (incident) (lineage_incident_critical_datasets)"),
+                per_incident("max by (incident) (lineage_incident_critical_datasets)"),
                 "critical datasets",
             ),
-            Query(of_incident(left), "until next deadline", "s"),
+            Query(per_incident(left), "until next deadline", "s"),
         ),
         columns=("severity", "kind", "root_namespace", "root", "owner", "incident"),
         sorted_by=("severity", "until next deadline"),
@@ -204,7 +204,7 @@ def _failed() -> Panel:
 
 
 def _changed() -> Panel:
-    of = changes()
+    of = recent_changes()
     columns = tuple(Query(consumers(of, tier), f"{tier} consumers") for tier in _ALL.split("|"))
     return Panel(
         kind="table",

@@ -15,7 +15,7 @@ def once(metric: str, *labels: str, where: str = "") -> str:
     return f"max{by} ({selected})"
 
 
-def risen(counter: str, window: str, *labels: str, where: str = "") -> str:
+def counter_increase(counter: str, window: str, *labels: str, where: str = "") -> str:
     """Return the query of a catalog counter's increase."""
     selected = f"{counter}{{{where}}}" if where else counter
     return f"max by ({', '.join(labels)}) (increase({selected}[{window}]))"
@@ -36,12 +36,12 @@ def _incident() -> str:
     return f"{named} * on (incident) group_left (kind, root_namespace, root) {rooted}"
 
 
-def of_incident(value: str) -> str:
+def per_incident(value: str) -> str:
     """Return a value per open incident, with all its labels."""
     return f"({_incident()}) * on (incident) group_left () ({value})"
 
 
-def changes(where: str = DATASET) -> str:
+def recent_changes(where: str = DATASET) -> str:
     """Return the timestamp of each recent change, in ms."""
     labels = (*NAMED, "change")
     return f"{once('lineage_recent_change_timestamp_seconds', *labels, where=where)} * 1000"

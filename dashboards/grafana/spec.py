@@ -135,7 +135,7 @@ def most(objective: float) -> tuple[Step, ...]:
     return ((None, GREEN), (objective, RED))
 
 
-def objectives(policy: Policy) -> Objectives:
+def objective_query(policy: Policy) -> Objectives:
     """Return the objective of an SLI and tier, or 1 without one, so that any loss is shown."""
 
     def _of(sli: str, tier: str) -> Decimal:

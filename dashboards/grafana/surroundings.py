@@ -5,7 +5,7 @@ from typing import Final
 
 from dashboards.grafana import infinity, links
 from dashboards.grafana.building import SOURCE
-from dashboards.grafana.queries import NAMED, changes, once
+from dashboards.grafana.queries import NAMED, once, recent_changes
 from dashboards.grafana.sdk import dashboard as sdk
 from dashboards.grafana.sdk import models
 
@@ -25,7 +25,7 @@ _LABELS: Final = {
 }
 
 
-def variables(url: str, *, single: bool) -> Iterator[sdk.QueryVariable]:
+def dashboard_variables(url: str, *, single: bool) -> Iterator[sdk.QueryVariable]:
     """Return data sources, Lineward's address, and the filters of panels.
 
     Args:
@@ -66,7 +66,7 @@ def annotations() -> Iterator[sdk.AnnotationQuery]:
         .title_format("Planned: {{name}}")
         .text_format("incidents suppressed")
     )
-    deployed = _annotation("Deployments", "green", changes('change="code"'))
+    deployed = _annotation("Deployments", "green", recent_changes('change="code"'))
     deployed.title_format("New code writes {{dataset}}").text_format("{{dataset_namespace}}")
     yield deployed.use_value_for_time(True)  # noqa: FBT003 - the SDK's
 

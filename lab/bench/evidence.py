@@ -14,7 +14,7 @@ from lab.bench.footprint import CpuMeter, memory_bytes
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from slis.evidence import lines
 from slis.evidence.scan import scan
-from slis.spark.session import open_session
+from slis.spark.session import spark_session
 
 BUDGET_SECONDS = 180.0
 BUDGET_BYTES = 3 * 1024**3
@@ -80,7 +80,7 @@ def run(mebibytes: int = 1_024) -> EvidenceFigures:
         size = write_log(logs / _APPLICATION, mebibytes * 1024**2)
         engine = open_catalog(catalog_url(Path(folder)))
         migrate(engine)
-        spark = open_session(warehouse=Path(folder) / "warehouse")
+        spark = spark_session(warehouse=Path(folder) / "warehouse")
         try:
             folders = [logs.as_uri()]
             look = partial(scan, spark, engine, folders, settle=_SETTLE, scratch=Path(folder) / "x")

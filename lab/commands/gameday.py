@@ -119,15 +119,15 @@ def _replayed(
 
 
 def _judged(kept: "SavedRun", began: float, on_days: _OnDays) -> "Judgement":
-    from lab.gameday.driver.run_judgement import judge  # noqa: PLC0415
+    from lab.gameday.driver.run_judgement import judge_run  # noqa: PLC0415
 
-    return judge(kept, began=began, on_days=on_days)
+    return judge_run(kept, began=began, on_days=on_days)
 
 
 def _failings(judgement: "Judgement") -> list[str]:
-    from lab.gameday.verdict import failings  # noqa: PLC0415
+    from lab.gameday.verdict import failed_criteria  # noqa: PLC0415
 
-    return failings([judgement.score], judgement.unknown_seconds)
+    return failed_criteria([judgement.score], judgement.unknown_seconds)
 
 
 def _show(judgement: "Judgement", failings: list[str]) -> None:

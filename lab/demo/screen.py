@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from lab.demo.lineward_up import LinewardUp
-from service.cli.commands.slis import table as sli_table
+from service.cli.commands.slis import sli_table
 from service.cli.terminal import console, escape_markup, grid, state
 from service.queries.shapes import DatasetRow
 from service.runtime.settings import Settings

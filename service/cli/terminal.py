@@ -114,12 +114,12 @@ def grid(*columns: str, title: str | None = None) -> "Table":
     return shown
 
 
-def filled(shown: "Table", otherwise: str) -> "RenderableType":
+def print_table(shown: "Table", otherwise: str) -> "RenderableType":
     """Print the table, or a sentence if it has no rows."""
     return shown if shown.row_count else escape_markup(otherwise)
 
 
-def tree(title: str, nodes: Sequence[_Branch], label: "Callable[[_Branch], Text]") -> "Tree":
+def draw_tree(title: str, nodes: Sequence[_Branch], label: "Callable[[_Branch], Text]") -> "Tree":
     """Return a tree with `label` of each node, or one line that none is known."""
     from rich.tree import Tree  # noqa: PLC0415 - as above
 
@@ -150,7 +150,7 @@ def local(instant: str | None) -> str:
     return datetime.fromisoformat(instant).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
-def show(
+def show_answer(
     answer: _Answer,
     draw: "Callable[[_Answer], RenderableType]",
     *,

@@ -9,7 +9,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from service.explorer import addresses, words
-from service.queries.columns import describe
+from service.queries.columns import describe_transformation
 
 _FOLDER: Final = Path(__file__).parent
 _STYLE: Final = (_FOLDER / "style.css").read_text(encoding="utf-8")
@@ -41,7 +41,7 @@ def _environment() -> Environment:
     for module in (addresses, words):
         public = {name: each for name, each in vars(module).items() if name[0] != "_"}
         made.globals |= {name: each for name, each in public.items() if callable(each)}
-    made.globals |= {"style": _STYLE, "describe_transformation": describe}
+    made.globals |= {"style": _STYLE, "describe_transformation": describe_transformation}
     return made
 
 

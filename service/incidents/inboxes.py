@@ -13,7 +13,7 @@ import msgspec
 import structlog
 from sqlalchemy import Connection, select
 
-from alerts.notify.channels.channel import MissingSecretError, read_secret
+from alerts.notify.channels.channel import MissingSecretError, read_secret_file
 from alerts.notify.channels.pagerduty.webhooks import (
     PagerDutyAction,
     parse_action,
@@ -25,8 +25,8 @@ from alerts.notify.channels.slack.interactions import (
     parse_button_press,
     verify_slack_signature,
 )
-from alerts.operator_actions.audit import record, rejection, storable_text
-from alerts.operator_actions.command_requests import CommandRequest, audit_entry, is_incident_id
+from alerts.operator_actions.audit import add_entry, rejection, storable_text
+from alerts.operator_actions.command_requests import CommandRequest, is_incident_id, request_entry
 from lineage.catalog.tables import incident
 from lineage.errors import NotNowError, UnknownIncidentError
 from lineage.policy import Policy
@@ -158,9 +158,9 @@ class SlackInbox:
         return None
 
     def _reject(self, wanted: CommandRequest, now: datetime) -> None:
-        entry = rejection(audit_entry(wanted, to_micros(now)), "the policy has no such person")
+        entry = rejection(request_entry(wanted, to_micros(now)), "the policy has no such person")
         with acting(self._settings) as connection:
-            record(connection, entry)
+            add_entry(connection, entry)
 
 
 def _person(press: ButtonPress, policy: Policy) -> str | None:
@@ -200,6 +200,6 @@ def _read_signing_secret(file: Path | None) -> str:
         RejectedInputError: the file cannot be read or is empty.
     """
     try:
-        return "" if file is None else read_secret(file)
+        return "" if file is None else read_secret_file(file)
     except MissingSecretError as error:
         raise RejectedInputError(str(error)) from error

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from alerts.operator_actions.command_requests import (
     CommandRequest,
-    record_rejection,
+    record_rejected_request,
     submit,
 )
 from lineage.catalog.engine import open_catalog, write_transaction
@@ -59,7 +59,7 @@ def put(settings: Settings, wanted: CommandRequest, now: datetime) -> int:
             return submit(connection, wanted, at)
     except RequestError as error:
         with acting(settings) as connection:
-            record_rejection(connection, wanted, error, at)
+            record_rejected_request(connection, wanted, error, at)
         raise
 
 

@@ -28,7 +28,7 @@ from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import Clock, system_clock, to_micros
 from service.errors import RejectedInputError
 from service.incidents.diagnosis.diagnose import Diagnostician
-from service.queries.roles import roles_of, trouble_of
+from service.queries.roles import role_problem, roles_of
 from service.runtime.periodic import CatalogTask
 from service.runtime.policies import PolicyInForce
 from service.runtime.settings import Settings
@@ -79,7 +79,7 @@ class RoleTroubles:
         now = self._clock()
         found = {}
         for role in roles_of(self._data_dir, now)[1]:
-            words = trouble_of(role, now)
+            words = role_problem(role, now)
             if words is not None and role.failing_since is not None:
                 since = to_micros(datetime.fromisoformat(role.failing_since))
                 found[role.role] = RoleFailure(since, words)

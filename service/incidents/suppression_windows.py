@@ -11,7 +11,7 @@ from alerts.operator_actions.suppression_windows import (
     count_matches,
     create_window,
     record_end_rejection,
-    record_rejection,
+    record_rejected_window,
 )
 from lineage.catalog.queries import LISTED
 from lineage.catalog.reader import open_reader
@@ -47,7 +47,7 @@ def begin_window(settings: Settings, wanted: WindowRequest, now: datetime) -> Be
             number = create_window(connection, wanted, at)
     except RequestError as error:
         with acting(settings) as connection:
-            record_rejection(connection, wanted, error, at)
+            record_rejected_window(connection, wanted, error, at)
         raise
     with open_reader(settings.catalog) as reader:
         known = [(str(namespace), str(name)) for namespace, name in reader.rows(_KNOWN)]

@@ -82,13 +82,13 @@ def latest_bodies(path: Path, most: int) -> Iterator[bytes]:
             yield row[0]
 
 
-def last_seq(path: Path) -> int | None:
+def read_last_seq(path: Path) -> int | None:
     """Return the last number given out; None where there is no spool."""
     with reading(path) as spool:
         return (first(spool, LAST_SEQ) or 0) if spool else None
 
 
-def unforwarded(path: Path) -> int:
+def list_unforwarded(path: Path) -> int:
     """Return the events that left a full spool before their turn."""
     with reading(path) as spool:
         return (first(spool, "SELECT events FROM unforwarded") or 0) if spool else 0

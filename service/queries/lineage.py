@@ -37,7 +37,7 @@ GROUP BY e.upstream_key, e.downstream_key
 """
 
 
-def lineage(
+def find_lineage(
     asked: CatalogSession, dataset: Dataset, *, depth: int, direction: str = "both"
 ) -> Lineage:
     """Return the upstream tree, the downstream tree or both, up to `depth` hops.

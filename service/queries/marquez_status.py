@@ -8,7 +8,7 @@ from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows, pairs_of
 from lineage.process.clock import to_micros
-from service.ingest.spool_reader import last_seq, unforwarded
+from service.ingest.spool_reader import list_unforwarded, read_last_seq
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso_of, seconds_between
 from service.runtime.settings import Settings
@@ -144,7 +144,7 @@ def _forwarding(
     if not cursors:
         return None
     cursor = cursors[0][0]
-    last = last_seq(settings.spool)
+    last = read_last_seq(settings.spool)
     reasons = {
         name.removeprefix(_SET_ASIDE): count
         for name, count in sorted(counts.items())
@@ -156,7 +156,7 @@ def _forwarding(
         waiting_events=None if last is None else max(0, last - cursor),
         forwarded=counts.get("forwarded", 0),
         set_aside=reasons,
-        unforwarded=unforwarded(settings.spool),
+        unforwarded=list_unforwarded(settings.spool),
         last_set_aside=[
             UnforwardedEvent(
                 row.spool_seq, row.run, row.reason, row.detail, iso_of(row.set_aside_at)

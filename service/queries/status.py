@@ -16,7 +16,7 @@ from lineage.process.clock import to_micros
 from lineage.process.disk import disk_problem
 from service.ingest.spool_reader import LAST_SEQ, first, reading
 from service.queries.applications import KubernetesStatus, kubernetes_status
-from service.queries.catalog_session import unreachable
+from service.queries.catalog_session import unreachable_error
 from service.queries.datasets import counts_by_state
 from service.queries.roles import (
     RolePolicy,
@@ -104,7 +104,7 @@ class _Catalog(msgspec.Struct, frozen=True):
     kubernetes: KubernetesStatus | None
 
 
-def status(
+def load_status(
     settings: Settings,
     now: datetime,
     *,
@@ -182,7 +182,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
     except NoCatalogError:
         return None
     except CatalogError as error:
-        raise unreachable(error) from error
+        raise unreachable_error(error) from error
 
 
 def _waits(reader: CatalogReader) -> dict[str, int]:

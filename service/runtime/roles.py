@@ -80,7 +80,7 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
     return collector, service, *beside, pipeline
 
 
-def environment(settings: Settings) -> dict[str, str]:
+def role_environment(settings: Settings) -> dict[str, str]:
     """Return the environment of the roles: the current one with these settings."""
     fields = {
         "LINEWARD_HOST": settings.host,

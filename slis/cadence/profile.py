@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from slis.cadence.deliveries import recurring_gap
 from slis.cadence.irregular_gaps import MISS_MEDIANS, bursts_end_at, gamma_deviation, irregular
-from slis.cadence.training import MIN_GAPS, OWN_MARGIN, Places, mad, outages, train
+from slis.cadence.training import MIN_GAPS, OWN_MARGIN, Places, mad, outage_gaps, train
 from slis.cadence.wide_limits import FEW, wide_limit
 from slis.cadence.working_week import WEEK_HOURS, Floats, Hours
 
@@ -91,7 +91,7 @@ def cadence_of(
     """
     gaps = np.diff(working)
     if has_failed is not None and has_failed.any():
-        teaches = teaches & ~np.append(False, outages(gaps, has_failed[1:]))
+        teaches = teaches & ~np.append(False, outage_gaps(gaps, has_failed[1:]))
     usable = np.flatnonzero(teaches[1:] & (gaps > 0))
     week = _WEEK_SECONDS * float(hours.sum()) / WEEK_HOURS
     ends = None if is_streaming else bursts_end_at(gaps[usable])

@@ -30,7 +30,7 @@ _CUSUM_SLACK, _CUSUM_ALARM, _CUSUM_STEP = 0.5, 8.0, 3.0
 _LEAST_LOG_SPREAD = 0.2
 
 
-def outages(gaps: Floats, has_failed: Hours) -> Hours:
+def outage_gaps(gaps: Floats, has_failed: Hours) -> Hours:
     """Gaps in which a run failed, far beyond those of the 64 before in which none did.
 
     They teach nothing, however many agree: a job that flaps keeps to no slower cadence. Where

@@ -14,7 +14,7 @@ from lineage.policy import Policy
 from lineage.process.clock import SECOND_MICROS, to_micros
 from lineage.states import ACCURACY, CRITICAL
 from slis.evaluation import catalog_frames
-from slis.evaluation.catalog_frames import rows
+from slis.evaluation.catalog_frames import frame_rows
 from slis.evaluation.counters import (
     OF_EDGES,
     Amounts,
@@ -22,7 +22,7 @@ from slis.evaluation.counters import (
     add_to_counters,
     add_to_hours,
     amounts_of,
-    count,
+    counter_row,
     hour_of,
 )
 from slis.evaluation.dataset_states import (
@@ -97,10 +97,10 @@ def _found(  # noqa: PLR0913 - what is judged, and by what
             accuracy_states(latest, instants)
         )
         return EdgesFound(
-            edges=rows(edge_tally(judged)),
-            standing=rows(accuracy_tally(checked, instants)),
-            uncounted=rows(accuracy_tally(checked.where("NOT is_counted"), instants)),
-            strata=rows(strata(checked, objective=objective)),
+            edges=frame_rows(edge_tally(judged)),
+            standing=frame_rows(accuracy_tally(checked, instants)),
+            uncounted=frame_rows(accuracy_tally(checked.where("NOT is_counted"), instants)),
+            strata=frame_rows(strata(checked, objective=objective)),
             states=states.toArrow(),
         )
 
@@ -126,7 +126,7 @@ def _publish(
 
 
 def _count(row: Row, seconds: float) -> Row:
-    return count(row["sli"], row["tier"], row["tier_origin"], amounts_of(row, seconds))
+    return counter_row(row["sli"], row["tier"], row["tier_origin"], amounts_of(row, seconds))
 
 
 def _hourly(as_of: datetime, counts: list[Row]) -> Amounts:

@@ -115,7 +115,7 @@ def _tallied(
 def _difference(before: DataFrame, after: DataFrame) -> Amounts:
     amounts: Amounts = {}
     for frame, sign in ((after, 1.0), (before, -1.0)):
-        for row in catalog_frames.rows(frame):
+        for row in catalog_frames.frame_rows(frame):
             place = (row["sli"], row["tier"], hour_of(row["hour"]))
             add_amounts(amounts, place, amounts_of(row, weight=sign * STEP.total_seconds()))
     return amounts

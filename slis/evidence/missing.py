@@ -123,7 +123,7 @@ _SETTLED = f"""
 """  # noqa: S608 - our own tables
 
 
-def is_due(connection: Connection, given: Given) -> bool:
+def is_settled_by_time(connection: Connection, given: Given) -> bool:
     """Return whether time alone completes what is known: a group, or the end of a run."""
     return any(finds(connection, query, given) for query in (_GROUPS, _OPEN_ENDS))
 

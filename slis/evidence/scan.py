@@ -20,7 +20,7 @@ from slis.evidence.frames import Frames, frames_of
 from slis.evidence.join import join, times
 from slis.evidence.logs import UNREAD, FolderError, LogFile, find
 from slis.evidence.merge import note_pass
-from slis.evidence.missing import is_due
+from slis.evidence.missing import is_settled_by_time
 from slis.evidence.rows import EvidenceRows, evidence_rows
 from slis.meta import put_meta, read_meta_number
 from slis.stream.merge.merge import cursor
@@ -108,7 +108,7 @@ def _join(engine: Engine, now: datetime, settle: timedelta) -> int:
             horizon=0 if since is None else to_micros(since),
         )
         is_joined = read_meta_number(connection, EVIDENCE_JOINED_TO) == cursor(connection)
-        if is_joined and not is_due(connection, given):
+        if is_joined and not is_settled_by_time(connection, given):
             return 0
     with exclusive_transaction(engine) as connection:
         put_meta(connection, {EVIDENCE_JOINED_TO: cursor(connection)})

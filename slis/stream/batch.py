@@ -12,7 +12,7 @@ from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
 from lineage.policy import DEFAULT, Policy, folds_of
 from lineage.process.clock import Clock
-from slis.lake.batches import describe, with_times, write_raw
+from slis.lake.batches import record_folders, with_times, write_raw
 from slis.lake.names import BATCH, FolderName
 from slis.lake.writer import LakeWriter
 from slis.spark import garbage_collection
@@ -142,7 +142,7 @@ class Batches:
                 self.writer.give_up(name)
                 self.writer.pass_over(store)
                 return None
-            folders = describe(found.files, self.writer.lake, name)
+            folders = record_folders(found.files, self.writer.lake, name)
             beside(self.writer.lake, name)
             return self._commit(spool_range, self._rows(found.facts), name, folders, store)
 

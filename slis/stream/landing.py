@@ -25,7 +25,7 @@ from slis.stream.failures.causes import (
     reason,
     was_stopped,
 )
-from slis.stream.failures.set_aside import set_aside, try_control_event
+from slis.stream.failures.set_aside import set_event_aside, try_control_event
 from slis.stream.log.event_log import STOPPING, EventLog, Portion, range_of
 from slis.stream.log.spool_log import SpoolLog
 from slis.stream.log.spool_reader import BatchLimits
@@ -195,7 +195,7 @@ class BatchLanding:
 
     def _pass_by(self, portion: Portion, error: str) -> None:
         given = self._writer, range_of(portion), portion.table(), error, self._clock
-        set_aside(*given, portion.store, portion.write_beside)
+        set_event_aside(*given, portion.store, portion.write_beside)
 
 
 def _is_full(portion: Portion, bounds: BatchLimits) -> bool:

@@ -5,7 +5,7 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from lab.demo.spark import command, environment
+from lab.demo.spark import command, spark_environment
 from slis.evidence.scan import scan
 from tests.slis.stream.spools import Lander, rows
 
@@ -30,7 +30,7 @@ def run_job(
         argv = tuple(master if word == "local[2]" else word for word in argv)
     done = subprocess.run(
         argv,
-        env=environment(),
+        env=spark_environment(),
         cwd=folder,
         capture_output=True,
         text=True,

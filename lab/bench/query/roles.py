@@ -20,7 +20,7 @@ from lineage.catalog.reader import open_reader
 from lineage.names.keys import key
 from lineage.process.clock import to_micros
 from service.runtime.child import Child, RoleCommand
-from service.runtime.roles import commands, environment
+from service.runtime.roles import commands, role_environment
 from service.runtime.settings import Settings
 
 EVENTS_A_SECOND: Final = 1_000
@@ -85,7 +85,7 @@ class Roles:
     def _start(self, command: RoleCommand) -> None:
         """Start a role as `lineward up` does."""
         log = self._settings.data_dir / f"{command.role}.log"
-        child = Child(command, environment(self._settings), log)
+        child = Child(command, role_environment(self._settings), log)
         child.start()
         self._started.append(child)
 

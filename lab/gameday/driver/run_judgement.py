@@ -36,7 +36,7 @@ class Judgement(msgspec.Struct, frozen=True):
     false_tickets: list[ReceivedMessage]
 
 
-def judge(
+def judge_run(
     kept: SavedRun, *, began: float | None = None, on_days: OnDays = lambda _: None
 ) -> Judgement:
     """Walk what was kept through the incident step, and score the notifications.

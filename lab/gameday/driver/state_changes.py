@@ -20,7 +20,7 @@ from slis.settings import SharedPaths
 OnDays = Callable[[float], None]
 
 
-def replay(
+def replay_history(
     spark: SparkSession,
     kept: SavedRun,
     estate: Estate,

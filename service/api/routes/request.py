@@ -74,7 +74,7 @@ def require_json(request: AnyRequest) -> None:
         raise NotJsonError(f"send `Content-Type: application/json`, not {kind[:80]!r}")
 
 
-def render(request: AnyRequest, template: str, **view: Any) -> str:  # noqa: ANN401 - the template's
+def render_for_caller(request: AnyRequest, template: str, **view: Any) -> str:  # noqa: ANN401 - the template's
     """Render a page for the caller."""
     now = request.app.state.clock()
     return render_page(template, now, who_of(request.scope), here=request.url.path, **view)

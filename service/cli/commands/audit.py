@@ -6,12 +6,18 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, filled, grid, local, show
-from service.queries.audit import MOST_LISTED, AccessFilters, AccessPage, AuditFilters, AuditPage
-from service.queries.audit import access_audit as find_accesses
-from service.queries.audit import audit as find_actions
+from service.cli.terminal import escape_markup, grid, local, print_table, show_answer
+from service.queries.audit import (
+    MOST_LISTED,
+    AccessFilters,
+    AccessPage,
+    AuditFilters,
+    AuditPage,
+    list_accesses,
+    list_actions,
+)
 from service.queries.catalog_session import open_session
-from service.runtime.settings import read
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -28,9 +34,9 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """List operator actions and their results, newest first."""
-    with open_session(read(data_dir)) as asked:
-        answer = find_actions(asked.reader, AuditFilters(who, action), limit=limit)
-    show(answer, action_table, as_json=as_json, rows=answer.rows)
+    with open_session(read_settings(data_dir)) as asked:
+        answer = list_actions(asked.reader, AuditFilters(who, action), limit=limit)
+    show_answer(answer, action_table, as_json=as_json, rows=answer.rows)
 
 
 def action_table(answer: AuditPage) -> RenderableType:
@@ -39,7 +45,7 @@ def action_table(answer: AuditPage) -> RenderableType:
     for row in answer.rows:
         cells = (row.who, row.via or "", row.action, row.detail, row.answer or "")
         shown.add_row(escape_markup(local(row.at)), *map(escape_markup, cells))
-    return filled(shown, "no operator actions match")
+    return print_table(shown, "no operator actions match")
 
 
 @app.command()
@@ -53,9 +59,9 @@ def access_audit(  # noqa: PLR0913 - each is an option
     as_json: AsJson = False,
 ) -> None:
     """List accesses to the API and whether the policy allowed them, newest first."""
-    with open_session(read(data_dir)) as asked:
-        answer = find_accesses(asked.reader, AccessFilters(who, action, decision), limit=limit)
-    show(answer, access_table, as_json=as_json)
+    with open_session(read_settings(data_dir)) as asked:
+        answer = list_accesses(asked.reader, AccessFilters(who, action, decision), limit=limit)
+    show_answer(answer, access_table, as_json=as_json)
 
 
 def access_table(answer: AccessPage) -> RenderableType:
@@ -65,4 +71,4 @@ def access_table(answer: AccessPage) -> RenderableType:
         decided = f"{row.decision}: {row.reason}" if row.reason else row.decision
         texts = (row.who or "-", row.action, row.subject, ", ".join(row.namespaces), decided)
         shown.add_row(*map(escape_markup, (local(row.at), *texts, row.status, row.version[:8])))
-    return filled(shown, "no accesses are recorded: see `access` of the policy")
+    return print_table(shown, "no accesses are recorded: see `access` of the policy")

@@ -8,12 +8,12 @@ import typer
 from rich.console import Group, RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import console, escape_markup, grid, local, print_json, show
+from service.cli.terminal import console, escape_markup, grid, local, print_json, show_answer
 from service.queries.catalog_session import open_session
-from service.queries.incident import incident as find_incident
+from service.queries.incident import load_incident
 from service.queries.incident_shapes import IncidentDetail, IncidentPage, IncidentRow
-from service.queries.incidents import incidents as find_incidents
-from service.runtime.settings import Settings, read
+from service.queries.incidents import list_incidents
+from service.runtime.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from alerts.operator_actions.command_requests import Action
@@ -47,13 +47,13 @@ def incidents(
     as_json: AsJson = False,
 ) -> None:
     """Show incidents: one for each fault, with the number of bad datasets."""
-    with open_session(read(data_dir)) as asked:
+    with open_session(read_settings(data_dir)) as asked:
         answer: IncidentPage | IncidentDetail = (
-            find_incidents(asked.reader, is_over_too=is_over_too, limit=limit)
+            list_incidents(asked.reader, is_over_too=is_over_too, limit=limit)
             if incident_id is None
-            else find_incident(asked.reader, incident_id)
+            else load_incident(asked.reader, incident_id)
         )
-    show(answer, _drawn, as_json=as_json)
+    show_answer(answer, _drawn, as_json=as_json)
 
 
 def _drawn(answer: IncidentPage | IncidentDetail) -> RenderableType:
@@ -118,7 +118,7 @@ def ack(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
     """Acknowledge an incident; escalation stops."""
-    request_action(read(data_dir), incident, "acknowledge", note=note, as_json=as_json)
+    request_action(read_settings(data_dir), incident, "acknowledge", note=note, as_json=as_json)
 
 
 @app.command()
@@ -130,7 +130,7 @@ def resolve(
     as_json: AsJson = False,
 ) -> None:
     """Resolve an incident; it stays quiet until it recovers or another dataset fails."""
-    request_action(read(data_dir), incident, "resolve", note=note, as_json=as_json)
+    request_action(read_settings(data_dir), incident, "resolve", note=note, as_json=as_json)
 
 
 @app.command()
@@ -138,7 +138,7 @@ def escalate(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
     """Notify the next escalation step of the owner now."""
-    request_action(read(data_dir), incident, "escalate", note=note, as_json=as_json)
+    request_action(read_settings(data_dir), incident, "escalate", note=note, as_json=as_json)
 
 
 @app.command()
@@ -146,7 +146,7 @@ def false_alarm(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
     """Resolve an incident as a false alarm, and count it against its kind of fault."""
-    request_action(read(data_dir), incident, "false_alarm", note=note, as_json=as_json)
+    request_action(read_settings(data_dir), incident, "false_alarm", note=note, as_json=as_json)
 
 
 def request_action(  # noqa: PLR0913 - the fields of a request

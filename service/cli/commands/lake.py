@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 
 from service.cli.commands.diff import error_text
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import escape_markup, filled, grid, local, show, state
+from service.cli.terminal import escape_markup, grid, local, print_table, show_answer, state
 from service.queries.lake.reading import LakeRead
 from service.queries.lake.recalled import LakeQuestion
 from service.queries.lake.runs import (
@@ -20,9 +20,9 @@ from service.queries.lake.runs import (
     run_in_lake,
 )
 from service.queries.run_shapes import RunDetail
-from service.queries.timestamps import duration
-from service.runtime.policies import policy_for
-from service.runtime.settings import read
+from service.queries.timestamps import short_duration
+from service.runtime.policies import read_accepted_policy
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 _WHEN = "a day (2026-09-03) or a timestamp (2026-09-03T12:00:00Z), in UTC."
@@ -49,7 +49,7 @@ def run(  # noqa: PLR0913 - each is an option
 ) -> None:
     """Show a run with what it read and wrote."""
     answer = run_in_lake(_asked(data_dir, seconds), run_id, first, last)
-    show(answer, whole_run, as_json=as_json)
+    show_answer(answer, whole_run, as_json=as_json)
 
 
 @app.command()
@@ -69,12 +69,12 @@ def dataset(  # noqa: PLR0913 - each is an option
     """List the runs that read or wrote a dataset in a window, newest first."""
     wanted = DatasetWindow(dataset, namespace, first, last, direction, limit, cursor)
     answer = dataset_runs_in_lake(_asked(data_dir, seconds), wanted)
-    show(answer, listed, as_json=as_json)
+    show_answer(answer, runs_text, as_json=as_json)
 
 
 def _asked(data_dir: Path | None, seconds: float) -> LakeQuestion:
-    settings = read(data_dir)
-    return LakeQuestion(settings, policy_for(settings), seconds=seconds)
+    settings = read_settings(data_dir)
+    return LakeQuestion(settings, read_accepted_policy(settings), seconds=seconds)
 
 
 def whole_run(answer: LakeRunAnswer) -> RenderableType:
@@ -90,7 +90,7 @@ def _run(found: RunDetail) -> RenderableType:
         ("root", f"{found.root_job_name}, run {found.root_run_id}"),
         ("status", found.status),
         ("started", local(found.started_at)),
-        ("took", duration(found.duration_seconds)),
+        ("took", short_duration(found.duration_seconds)),
         ("error", error_text(found.error_message)),
         ("code version", found.code_version or "-"),
     ):
@@ -102,10 +102,10 @@ def _run(found: RunDetail) -> RenderableType:
         datasets.add_row(
             *map(escape_markup, (io.direction, io.dataset, io.dataset_namespace, *texts))
         )
-    return Group(head, filled(datasets, "no dataset is known that it read or wrote"))
+    return Group(head, print_table(datasets, "no dataset is known that it read or wrote"))
 
 
-def listed(answer: LakeRuns) -> RenderableType:
+def runs_text(answer: LakeRuns) -> RenderableType:
     """Draw one line for each run, with its inputs and outputs."""
     table = grid("run", "job", "status", "started", "read", "wrote")
     for found in answer.runs:
@@ -120,7 +120,7 @@ def listed(answer: LakeRuns) -> RenderableType:
         )
     none = f"no run that read or wrote {answer.dataset} is in the events that were read"
     cursor = [escape_markup(f"older: --cursor {answer.next_cursor}")] if answer.next_cursor else []
-    return Group(filled(table, none), *cursor, _read(answer.read))
+    return Group(print_table(table, none), *cursor, _read(answer.read))
 
 
 def _read(read: LakeRead) -> RenderableType:

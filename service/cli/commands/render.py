@@ -31,7 +31,7 @@ from service.ingest.spark.spark_conf import (
     lossless_settings,
     package,
 )
-from service.runtime.settings import read
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 app.command()(rules)
@@ -115,7 +115,7 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     if spark is _Spark.FOUR and scala is _Scala.OLD:
         raise RejectedInputError("--scala: Spark 4 supports 2.13 only; for 2.12 use --spark 3.5")
     place = Destinations(
-        url=url or (COLLECTOR_URL if kubernetes else read().collector),
+        url=url or (COLLECTOR_URL if kubernetes else read_settings().collector),
         folder=folder,
         name=name or f"events-{uuid4().hex[:12]}",
         namespace=namespace,

@@ -12,7 +12,7 @@ from service.cli.terminal import console, escape_markup, print_json
 from service.errors import RejectedInputError
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import Dataset, resolve_dataset
-from service.runtime.settings import Settings, read
+from service.runtime.settings import Settings, read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -30,7 +30,7 @@ def main(
     if not note.strip():
         message = "--note: say why it is retired"
         raise RejectedInputError(message)
-    settings = read(data_dir)
+    settings = read_settings(data_dir)
     with open_session(settings) as asked:
         named, now = resolve_dataset(asked.reader, dataset, namespace), asked.now
     _request(settings, named, note.strip(), now)

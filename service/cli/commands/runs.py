@@ -6,16 +6,15 @@ import typer
 from rich.console import Group, RenderableType
 
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import escape_markup, filled, grid, local, show, state
+from service.cli.terminal import escape_markup, grid, local, print_table, show_answer, state
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.deleted_runs import where_older_runs_are
-from service.queries.jobs import MOST_LISTED, JobPage
-from service.queries.jobs import jobs as find_jobs
+from service.queries.jobs import MOST_LISTED, JobPage, find_jobs
 from service.queries.run_shapes import RecentRuns
 from service.queries.runs import recent_runs
-from service.queries.timestamps import duration
-from service.runtime.settings import read
+from service.queries.timestamps import short_duration
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -30,10 +29,10 @@ def runs(
     as_json: AsJson = False,
 ) -> None:
     """List the newest runs that read or wrote a dataset."""
-    with open_session(read(data_dir)) as asked:
+    with open_session(read_settings(data_dir)) as asked:
         named = resolve_dataset(asked.reader, dataset, namespace)
         answer = recent_runs(asked.reader, named, limit=limit)
-    show(answer, runs_table, as_json=as_json)
+    show_answer(answer, runs_table, as_json=as_json)
 
 
 def runs_table(answer: RecentRuns) -> RenderableType:
@@ -47,7 +46,7 @@ def runs_table(answer: RecentRuns) -> RenderableType:
         job = escape_markup(f"{run.job_namespace}/{run.job_name}")
         times = (
             escape_markup(local(run.started_at)),
-            escape_markup(duration(run.duration_seconds)),
+            escape_markup(short_duration(run.duration_seconds)),
         )
         table.add_row(
             escape_markup(run.run_id), job, escape_markup(run.direction), state(run.status), *times
@@ -68,9 +67,9 @@ def jobs(
     as_json: AsJson = False,
 ) -> None:
     """List jobs with their last runs, including jobs without datasets."""
-    with open_session(read(data_dir)) as asked:
+    with open_session(read_settings(data_dir)) as asked:
         answer = find_jobs(asked.reader, contains=contains, limit=limit)
-    show(answer, jobs_table, as_json=as_json)
+    show_answer(answer, jobs_table, as_json=as_json)
 
 
 def jobs_table(answer: JobPage) -> RenderableType:
@@ -84,8 +83,8 @@ def jobs_table(answer: JobPage) -> RenderableType:
             "-" if root == own else root,
             last.run_id,
             local(last.started_at),
-            duration(last.duration_seconds),
+            short_duration(last.duration_seconds),
             last.error or "-",
         )
         shown.add_row(state(last.status), *map(escape_markup, cells))
-    return filled(shown, "no jobs match")
+    return print_table(shown, "no jobs match")

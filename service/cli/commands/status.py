@@ -8,11 +8,11 @@ from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import console, escape_markup, grid, local, print_json, state
 from service.errors import NoDataError, UnreachableError
 from service.queries.applications import KubernetesStatus
-from service.queries.roles import RolePolicy, RoleStatus, ServiceLeader, roles_of, trouble_of
-from service.queries.status import Status, status, warnings_of
-from service.queries.timestamps import duration
-from service.runtime.jobs import PeriodicJobState, job_problem, state_of, stored_jobs
-from service.runtime.settings import Settings, read
+from service.queries.roles import RolePolicy, RoleStatus, ServiceLeader, role_problem, roles_of
+from service.queries.status import Status, load_status, warnings_of
+from service.queries.timestamps import short_duration
+from service.runtime.jobs import PeriodicJobState, job_problem, job_state, stored_jobs
+from service.runtime.settings import Settings, read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -20,9 +20,9 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     """Show the roles, their periodic jobs, the backlog, and the number of datasets by state."""
-    settings, now = read(data_dir), system_clock()
+    settings, now = read_settings(data_dir), system_clock()
     try:
-        answer = status(settings, now, jobs=stored_jobs(settings.data_dir, now.timestamp()))
+        answer = load_status(settings, now, jobs=stored_jobs(settings.data_dir, now.timestamp()))
     except UnreachableError:
         if not as_json:
             _show_roles(settings)
@@ -34,10 +34,10 @@ def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     if as_json:
         print_json(answer)
     else:
-        console().print(page(answer))
+        console().print(status_text(answer))
 
 
-def page(answer: Status) -> RenderableType:
+def status_text(answer: Status) -> RenderableType:
     """Return the status as text."""
     shown = _roles(answer.data_dir, answer.roles, answer.warnings)
     return Group(*shown, *(escape_markup(line) for line in _lines(answer)), *_jobs(answer.jobs))
@@ -57,7 +57,7 @@ def _roles(data_dir: str, roles: list[RoleStatus], warnings: list[str]) -> list[
     for role in roles:
         table.add_row(role.role, state(role.state), str(role.pid or "-"), str(role.restarts))
     now = system_clock()
-    failing = (line for role in roles if (line := trouble_of(role, now)))
+    failing = (line for role in roles if (line := role_problem(role, now)))
     return [
         escape_markup(data_dir),
         table,
@@ -72,8 +72,8 @@ def _jobs(jobs: list[PeriodicJobState]) -> list[RenderableType]:
     table = grid("job", "role", "state", "every", "last run", "took", "failed")
     for job in jobs:
         table.add_row(
-            *(job.job, job.role, state(state_of(job)), duration(job.every_seconds)),
-            *(local(job.last_run_at), duration(job.last_seconds), f"{job.failures:,}"),
+            *(job.job, job.role, state(job_state(job)), short_duration(job.every_seconds)),
+            *(local(job.last_run_at), short_duration(job.last_seconds), f"{job.failures:,}"),
         )
     now = system_clock()
     return [table, *(escape_markup(line) for job in jobs if (line := job_problem(job, now)))]
@@ -136,7 +136,7 @@ def _evaluation(answer: Status) -> str:
     if answer.evaluated_at is None:
         return "evaluation: none yet"
     age = answer.evaluation_age_seconds
-    when = "ahead of this clock" if age is None else f"{duration(age)} ago"
+    when = "ahead of this clock" if age is None else f"{short_duration(age)} ago"
     stale = ": not of now; incidents wait for the next one" if answer.stale else ""
     return f"evaluation: {local(answer.evaluated_at)}, {when}{stale}"
 

@@ -14,9 +14,9 @@ from service.api.served.counter_buffer import IMPACT_BOUNDS, CountBatch, Outcome
 from service.incidents.impact.pages import (
     Page,
     accepted_at,
-    fault_of,
+    fault_start,
     is_by_provider,
-    load_state,
+    load_page_state,
     paged_incidents,
     running,
 )
@@ -58,11 +58,11 @@ def _walked(connection: Connection, page: Page, now: int) -> Page:
     since = paged_incidents(connection, page)
     fault_at = page.fault_at
     if fault_at is None:
-        fault = fault_of(connection, page, since)
+        fault = fault_start(connection, page, since)
         fault_at = fault.at
         if not fault.is_known:
             return msgspec.structs.replace(page, fault_at=fault_at, outcome="unknown")
-    state = load_state(connection, page)
+    state = load_page_state(connection, page)
     taken = accepted_at(connection, page, since, state)
     outcome = page.outcome or outcome_of(fault_at, taken, state, now)
     return msgspec.structs.replace(page, fault_at=fault_at, outcome=outcome, accepted_at=taken)

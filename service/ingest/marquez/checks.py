@@ -12,7 +12,7 @@ import structlog
 
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from service.ingest.marquez.client import Marquez, MarquezError, RunRejectedError
-from service.ingest.marquez.event_identity import known_of
+from service.ingest.marquez.event_identity import valid_core
 from service.ingest.marquez.store import Comparison, MissingRunRow, Probe, Store, in_catalog
 from service.ingest.spool_reader import latest_bodies
 
@@ -70,7 +70,7 @@ class Prober:
 
 def _latest_node(spool: Path) -> str | None:
     for body in latest_bodies(spool, _LOOKED_THROUGH):
-        for output in known_of(body).outputs or ():
+        for output in valid_core(body).outputs or ():
             return f"dataset:{output.namespace}:{output.name}"
     return None
 

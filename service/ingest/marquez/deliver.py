@@ -10,7 +10,7 @@ import structlog
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
 from service.ingest.marquez.client import Marquez, Verdict
-from service.ingest.marquez.event_identity import EventCore, known_of
+from service.ingest.marquez.event_identity import EventCore, valid_core
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.spool_reader import Spooled
 
@@ -84,7 +84,7 @@ class EventSender:
             RejectedError: it never will.
             StoppedError: it has not, and we are to stop.
         """
-        trial = Trial(event, known_of(event.body), passes=self.passes)
+        trial = Trial(event, valid_core(event.body), passes=self.passes)
         retrying = AsyncRetrying(
             retry=retry_if_exception_type(_FailedError),
             wait=wait_random_exponential(_FIRST_WAIT_SECONDS, max=self._longest_wait_seconds),

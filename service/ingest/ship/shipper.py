@@ -13,7 +13,7 @@ import structlog
 from service.ingest.backfill import BackfillReport
 from service.ingest.collector_client import UploadStoppedError
 from service.ingest.event_uploader import EventUploader, batch_events
-from service.ingest.ship.positions import Positions, position
+from service.ingest.ship.positions import Positions, position_of_file
 from service.ingest.ship.reading import Line, Stream, lines, open_file, read_at
 
 PATTERNS = ("*.jsonl*", "*.ndjson*", "*.json*", "*.log*")
@@ -126,7 +126,7 @@ class FolderShipper:
             place, line = batch[-1].end, batch[-1].next_number
             if place:
                 # Only now: a process killed before it sends these again, and nothing is doubled.
-                self._positions.note(position(name, status, stream, place, line))
+                self._positions.note(position_of_file(name, status, stream, place, line))
         self._note_rest(name, stream, place, line)
         return shipped
 

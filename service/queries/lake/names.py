@@ -87,7 +87,7 @@ def name_given(dataset: str, namespace: str | None) -> Name | None:
     return name if name[0] else None
 
 
-def find_dataset(
+def find_with_all_names(
     reader: CatalogReader,
     policy: Policy,
     wanted: str,

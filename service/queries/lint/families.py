@@ -36,7 +36,7 @@ class Family(msgspec.Struct, frozen=True):
         return stable_name(self.pattern)
 
 
-def families(known: LintInput) -> Iterator[Family]:
+def find_families(known: LintInput) -> Iterator[Family]:
     """Return the families, explosions first, even if their names were not looked at."""
     grown = {(one.namespace, one.name): one for one in known.explosions}
     found = list(_found(known, grown))
@@ -65,7 +65,7 @@ def _least(pattern: str) -> int:
     return _LEAST_NUMBERED if not is_variable(pattern.replace("{n}", "")) else _LEAST_DATED
 
 
-def evidence(family: Family) -> str:
+def describe_family(family: Family) -> str:
     """Describe the family; for an explosion, with its speed."""
     pattern = join_parts(family.namespace, family.pattern)
     if family.explosion:

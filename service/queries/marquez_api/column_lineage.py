@@ -10,10 +10,10 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import pairs_of
 from service.errors import InvalidQuestionError, UnknownNodeError
 from service.queries.catalog_session import CatalogSession
-from service.queries.column_lineage import Column, ColumnEdge, ColumnWalk, cuts_of, edges_of
-from service.queries.columns import transformations_of, types_of
+from service.queries.column_lineage import Column, ColumnEdge, ColumnWalk, column_cuts_of, edges_of
+from service.queries.columns import stored_transformations, types_of
 from service.queries.dataset_lookup import Dataset
-from service.queries.marquez_api.ids import node_named, unknown
+from service.queries.marquez_api.ids import find_node, unknown_node
 from service.queries.marquez_api.lineage_shapes import MarquezEdge
 from service.queries.schema_changes import fields_of
 from service.queries.visibility import Visibility
@@ -95,16 +95,16 @@ def marquez_column_lineage(
         for way in ways
     }
     graph, is_cut = _joined(asked.reader, walks)
-    cuts = [*cuts_of(walks), *([_EDGES_CUT] if is_cut else [])]
+    cuts = [*column_cuts_of(walks), *([_EDGES_CUT] if is_cut else [])]
     return MarquezColumnLineage(_nodes(asked, graph), bool(cuts), "; ".join(cuts) or None)
 
 
 def _columns_of(reader: CatalogReader, node_id: str, visibility: Visibility) -> list[Column]:
     kind, _, rest = node_id.partition(":")
     if kind == "dataset":
-        named = node_named(reader, node_id, visibility)
+        named = find_node(reader, node_id, visibility)
         if not isinstance(named, tuple):
-            raise unknown("dataset", rest)
+            raise unknown_node("dataset", rest)
         return [(named[0], field) for field in types_of(reader, named[0])]
     if kind != _FIELD or rest.count(":") < 2:  # noqa: PLR2004 - namespace, name, field
         expected = f"expected dataset:NAMESPACE:NAME or {_FIELD}:NAMESPACE:NAME:FIELD"
@@ -117,13 +117,13 @@ def _column(reader: CatalogReader, rest: str, visibility: Visibility) -> Column:
     colons = [at for at, letter in enumerate(rest) if letter == ":"]
     for at in reversed(colons[-_MOST_COLONS:]):
         try:
-            named = node_named(reader, f"dataset:{rest[:at]}", visibility)
+            named = find_node(reader, f"dataset:{rest[:at]}", visibility)
         except (UnknownNodeError, InvalidQuestionError):
             continue
         found = _field(reader, named, rest[at + 1 :]) if isinstance(named, tuple) else None
         if found is not None:
             return found
-    raise unknown("dataset field", rest)
+    raise unknown_node("dataset field", rest)
 
 
 def _field(reader: CatalogReader, named: Dataset, given: str) -> Column | None:
@@ -202,7 +202,7 @@ def _input(
     """Join the types and descriptions: Marquez has one of each."""
     namespace, name = graph.names[source]
     stored = graph.edges[source, column].transformations
-    found = transformations_of(stored, asked.visibility)
+    found = stored_transformations(stored, asked.visibility)
     return MarquezInputField(
         namespace=namespace,
         dataset=name,

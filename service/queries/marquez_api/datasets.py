@@ -9,7 +9,7 @@ from lineage.names.names import fold
 from service.queries.dataset_lookup import Dataset as DatasetKey
 from service.queries.dataset_lookup import find_among
 from service.queries.marquez_api.dataset_details import DatasetDetails
-from service.queries.marquez_api.ids import schema_id, unknown, version_id, written_at_of
+from service.queries.marquez_api.ids import schema_id, unknown_node, version_id, written_at_of
 from service.queries.marquez_api.namespaces import namespace_of_name
 from service.queries.marquez_api.paging import (
     LIMIT_AND_OFFSET,
@@ -115,7 +115,7 @@ def find_dataset(
     """
     found = find_among(reader, [(namespace, name)], visibility)
     if found is None:
-        raise unknown("dataset", name)
+        raise unknown_node("dataset", name)
     return found
 
 
@@ -176,7 +176,7 @@ def version_of_id(
         found = [row for row in rows if version_id(row.written_at, row.root_run_id) == wanted]
         if found:
             return _versions(reader, visibility, dataset, found[:1])[0][0]
-    raise unknown("dataset version", version)
+    raise unknown_node("dataset version", version)
 
 
 def _versions(

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from lineage.catalog.reader import CatalogReader
 from service.queries.descriptions import NOTHING, ProducerDescriptions, describe_jobs
-from service.queries.marquez_api.ids import job_id, unknown
+from service.queries.marquez_api.ids import job_id, unknown_node
 from service.queries.marquez_api.job_list import (
     LATEST,
     JobName,
@@ -17,8 +17,8 @@ from service.queries.marquez_api.runs import (
     RunRow,
     first_event_of,
     newest_rows,
-    runs_of_job,
     runs_of_keys,
+    runs_page,
 )
 from service.queries.marquez_api.shapes import (
     DatasetId,
@@ -89,7 +89,7 @@ def job_runs(reader: CatalogReader, visibility: Visibility, job: JobName, page: 
         UnknownNodeError: there is no such job that the token may see.
     """
     _newest_of_visible(reader, visibility, *job)
-    return runs_of_job(reader, *job, page, visibility)
+    return runs_page(reader, *job, page, visibility)
 
 
 def type_of(processing_type: str | None) -> JobType:
@@ -102,7 +102,7 @@ def _newest_of_visible(
 ) -> list[RunRow]:
     newest = newest_rows(reader, namespace, name, LATEST)
     if not newest or not visible_jobs(reader, {(namespace, name): newest}, visibility):
-        raise unknown("job", name)
+        raise unknown_node("job", name)
     return newest
 
 

@@ -18,7 +18,7 @@ from service.queries.marquez_api.lineage_shapes import (
     MarquezNode,
     NodeName,
     RunData,
-    state_of,
+    marquez_run_state,
 )
 from service.queries.timestamps import iso, iso_of, milliseconds_between
 from service.queries.visibility import Visibility
@@ -229,7 +229,7 @@ def _run(row: Row) -> RunData:
     end = max((at for at in (completed, failed) if at is not None), default=None)
     return RunData(
         id=row.run_id,
-        state=state_of(started, completed, failed),
+        state=marquez_run_state(started, completed, failed),
         created_at=iso_of(row.first_event_at),
         updated_at=iso_of(row.last_event_at),
         started_at=iso(started),

@@ -22,7 +22,9 @@ _STATES: Final[dict[str, RunState]] = {
 }
 
 
-def state_of(started_at: int | None, completed_at: int | None, failed_at: int | None) -> RunState:
+def marquez_run_state(
+    started_at: int | None, completed_at: int | None, failed_at: int | None
+) -> RunState:
     """Return the state of a run in Marquez's words."""
     state = run_state(started_at=started_at, completed_at=completed_at, failed_at=failed_at)
     return _STATES[state]

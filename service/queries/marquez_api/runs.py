@@ -10,8 +10,8 @@ from lineage.catalog.queries import failed_at, newest_write, write_bucket
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import convert_rows
 from service.queries.descriptions import settings_of
-from service.queries.marquez_api.ids import unknown, version_id
-from service.queries.marquez_api.lineage_shapes import state_of
+from service.queries.marquez_api.ids import unknown_node, version_id
+from service.queries.marquez_api.lineage_shapes import marquez_run_state
 from service.queries.marquez_api.paging import (
     LIMIT_AND_OFFSET,
     PageRange,
@@ -132,7 +132,7 @@ def find_run(reader: CatalogReader, run_id: str, visibility: Visibility) -> RunR
     for row in rows:
         if row.run_key in shown:
             return row
-    raise unknown("run", run_id)
+    raise unknown_node("run", run_id)
 
 
 def run_of_id(reader: CatalogReader, run_id: str, visibility: Visibility) -> MarquezRun:
@@ -156,7 +156,7 @@ def runs_of_keys(
     return {row.run_key: run for row, run in zip(rows, runs, strict=True)}, reason
 
 
-def runs_of_job(
+def runs_page(
     reader: CatalogReader, namespace: str, name: str, page: PageRange, visibility: Visibility
 ) -> Runs:
     """Return a page of a job's runs, newest first."""
@@ -197,7 +197,7 @@ def _run(row: RunRow, datasets: _RunDatasets, *, is_whole: bool) -> MarquezRun:
         created_at=iso_of(row.first_event_at),
         updated_at=iso_of(row.last_event_at),
         nominal_start_time=iso(row.nominal_start_at),
-        state=state_of(row.started_at, row.completed_at, row.failed_at),
+        state=marquez_run_state(row.started_at, row.completed_at, row.failed_at),
         started_at=iso(row.started_at),
         ended_at=iso(row.ended_at),
         duration_ms=milliseconds_between(row.started_at, row.ended_at),

@@ -65,7 +65,7 @@ def compare(spark: SparkSession, engine: Engine, now: datetime) -> int:
     shown = EVIDENCE.format(applications=_DUE)
     evidence = catalog_frames.frame(spark, engine, shown, SOURCES)
     reported = catalog_frames.frame(spark, engine, _REPORTED.format(due=_DUE), SOURCES)
-    found = catalog_frames.rows(checks(evidence, reported))
+    found = catalog_frames.frame_rows(checks(evidence, reported))
     with exclusive_transaction(engine) as connection:
         keep_checks(connection, [{**row, "oracle": EVENT_LOG} for row in found], to_micros(now))
         whole = WHOLE_OF.format(evidence=shown)

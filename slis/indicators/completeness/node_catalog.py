@@ -12,7 +12,7 @@ from lineage.policy import Policy
 from lineage.policy.objectives import Requirements
 from lineage.states import TIERS
 from slis.evaluation import catalog_frames
-from slis.evaluation.catalog_frames import rows
+from slis.evaluation.catalog_frames import frame_rows
 from slis.evaluation.dataset_states import Row
 from slis.indicators.completeness.nodes import (
     RUN_FIELDS,
@@ -126,6 +126,6 @@ def nodes_found(
         return NodesFound()
     judged = nodes(described, instants, policy.requirements)
     return NodesFound(
-        tallies=rows(node_tally(judged)),
+        tallies=frame_rows(node_tally(judged)),
         states=(node_states(judged).toArrow(),),
     )

@@ -5,7 +5,7 @@ import pytest
 from alerts.operator_actions import command_queue, verdicts
 from alerts.operator_actions.command_queue import complete, pending, pending_escalations
 from alerts.operator_actions.command_requests import (
-    record_rejection,
+    record_rejected_request,
     submit,
 )
 from lineage.catalog.engine import write_transaction
@@ -114,7 +114,7 @@ def test_an_impossible_command_is_rejected_at_once(incidents, action, fields, er
     ):
         submit(connection, incidents.ask(action, **fields), START + 40 * SECOND)
     with write_transaction(incidents.engine) as connection:
-        record_rejection(connection, incidents.ask(action, **fields), rejected.value, START)
+        record_rejected_request(connection, incidents.ask(action, **fields), rejected.value, START)
         assert pending(connection) == []
 
     ((_, _, what, _, answer),) = incidents.rows(_AUDIT)
@@ -201,7 +201,7 @@ def test_a_rejected_command_is_no_verdict(incidents):
 
 def test_without_the_audit_row_a_command_leaves_no_trace(incidents, monkeypatch):
     """Run the mutant: write no audit row for the answer."""
-    monkeypatch.setattr(command_queue, "record", lambda *_: None)
+    monkeypatch.setattr(command_queue, "add_entry", lambda *_: None)
     _submit(incidents, "acknowledge")
     incidents.turn(41)
 

@@ -12,7 +12,7 @@ from lab.gameday.fault_truth import truth_of
 from lab.gameday.history import slabs
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, HOUR
-from lab.gameday.runs import runs
+from lab.gameday.runs import schedule_runs
 from lab.gameday.slots import begins_at
 from lab.gameday.truth_shapes import NamePattern
 
@@ -51,7 +51,7 @@ def _summary(job, events):
 
 def _events_of(job, fate, attempt=1):
     """Return the events of the job's first run with this outcome."""
-    run = next(run for run in runs(ESTATE) if run.job == job.number)
+    run = next(run for run in schedule_runs(ESTATE) if run.job == job.number)
     circumstances = msgspec.structs.replace(run.circumstances, fate=fate)
     changed = msgspec.structs.replace(run, circumstances=circumstances, attempt=attempt)
     return [json.loads(event.body) for event in Listener(ESTATE).events(changed)]

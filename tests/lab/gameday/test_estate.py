@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from lab.gameday.estate import Shape, make
-from lab.gameday.policy import policy_of, text_of
+from lab.gameday.policy import build_policy, policy_text
 from lineage.policy import reading
 from lineage.policy.checks import problems
 from lineage.states import CRITICAL, IMPORTANT, OPTIONAL, TIERS
@@ -81,9 +81,9 @@ def test_one_job_in_ten_has_no_listener():
 
 def test_the_policy_reads_back(estate):
     """Write the policy as a file without invalid or unknown parts."""
-    policy = policy_of(estate)
+    policy = build_policy(estate)
 
-    assert reading.parse(text_of(policy), "lineward.yaml").hash == policy.hash
+    assert reading.parse_policy(policy_text(policy), "lineward.yaml").hash == policy.hash
     assert {each.name for each in policy.owners} == {each.name for each in estate.teams}
     assert list(problems(policy)) == []
 

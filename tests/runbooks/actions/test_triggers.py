@@ -3,12 +3,12 @@ import pytest
 
 from alerts.operator_actions.audit import Entry
 from alerts.root_cause.kinds import KINDS
-from lineage.policy import load
+from lineage.policy import load_policy
 from lineage.policy.actions import ActionName, ActionRule, KindName
 from lineage.policy.model import Policy
 from lineage.policy.reading import PolicyError
 from runbooks.actions import triggers
-from runbooks.actions.calling import record
+from runbooks.actions.calling import add_durable_entry
 from runbooks.actions.registry import ACTIONS
 from runbooks.actions.triggers import Due, Occasion, Past, due, past
 
@@ -98,7 +98,7 @@ def test_past_actions_are_read_from_the_audit_log(world):
     """Count all rows of this incident, those of others in the last hour, and none of people."""
 
     def add(at, who, action="act resubmit", via="policy", answer="done"):
-        record(
+        add_durable_entry(
             world.engine,
             Entry(at=at, who=who, via=via, action=action, detail="{}", answer=answer),
         )
@@ -126,7 +126,7 @@ def test_a_policy_may_name_every_action_and_kind_and_no_other(tmp_path):
     file.write_text(
         "actions:\n  - {kind: failed, match: 'jobs/*', do: resubmit, with: {name: x}}\n"
     )
-    assert load(file).actions[0].with_ == {"name": "x"}
+    assert load_policy(file).actions[0].with_ == {"name": "x"}
     file.write_text("actions:\n  - {kind: failed, match: 'jobs/*', do: reboot}\n")
     with pytest.raises(PolicyError, match="reboot"):
-        load(file)
+        load_policy(file)

@@ -13,9 +13,9 @@ from lineage.catalog.reader import open_reader
 from service.cli.commands import diff, incidents, lineage
 from service.cli.terminal import escape_markup, grid
 from service.queries.edge_runs import EdgeRun
-from service.queries.incidents import incidents as find_incidents
+from service.queries.incidents import list_incidents
 from service.queries.lineage_at import PastLineage, PastNode
-from service.queries.timestamps import duration
+from service.queries.timestamps import short_duration
 from tests.service import shop
 from tests.service.commandline import environ, lineward
 from tests.service.explorer import estate
@@ -77,7 +77,7 @@ def test_incidents_are_listed_with_whole_ids(embedded):
 
 def _page(engine):
     with open_reader(engine.url.render_as_string(hide_password=False)) as reader:
-        return find_incidents(reader)
+        return list_incidents(reader)
 
 
 def test_the_settings_of_a_past_run_are_on_their_own_line():
@@ -151,4 +151,4 @@ def test_a_failed_write_is_one_sentence(embedded):
 )
 def test_a_duration_is_written_for_people(seconds, words):
     """Use no exponents: some clients send START and COMPLETE at once."""
-    assert duration(seconds) == words
+    assert short_duration(seconds) == words

@@ -15,7 +15,7 @@ from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import LAST_POLICY
 from lineage.catalog.policy_notes import decode_policy, encode_policy
 from lineage.catalog.tables import incident, meta, notification
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from service.api.access.guard import Guard
 from service.api.app import create_app
 from service.incidents import incident_worker
@@ -186,7 +186,7 @@ def test_a_stored_policy_of_another_release_is_no_policy(embedded, file):
 def test_a_policy_with_everything_is_stored_and_read_again():
     """Store the documented example without its access rules and people, and keep its hash."""
     text = _EXAMPLE.read_text().split("```yaml\n")[1].split("```")[0]
-    policy = parse(text)
+    policy = parse_policy(text)
 
     restored = decode_policy(encode_policy(policy))
 

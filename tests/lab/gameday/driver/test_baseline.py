@@ -7,8 +7,8 @@ import pytest
 from lab.gameday.driver.baseline import naive, unknown_spells
 from lab.gameday.driver.saved_run import NotKeptError, SavedRun, SavedSlab, SlabFigures
 from lab.gameday.estate import Shape, make
-from lab.gameday.faults import plan
-from lab.gameday.policy import policy_of
+from lab.gameday.faults import plan_faults
+from lab.gameday.policy import build_policy
 from lab.gameday.truth_shapes import NamePattern
 from lab.replay.arrivals import ACTIVITY
 from lineage.process.clock import from_micros
@@ -73,8 +73,8 @@ def begin_day(folder):
     """Store a plan; return the saved run, the day and its policy."""
     shape = Shape(seed=1, datasets=60, days=5)
     estate = make(shape)
-    day = plan(estate, 1, ["killed_job"])
-    policy = policy_of(estate, day.suppressions)
+    day = plan_faults(estate, 1, ["killed_job"])
+    policy = build_policy(estate, day.suppressions)
     kept = SavedRun(folder)
     kept.begin(shape, day, policy)
     return kept, day, policy
