@@ -30,7 +30,7 @@ class Requester(msgspec.Struct, frozen=True, kw_only=True):
     is_allowed: bool = True
 
 
-def run(  # noqa: PLR0913 - what, by whom, where, when
+def run_action(  # noqa: PLR0913 - what, by whom, where, when
     settings: Settings,
     name: str,
     arguments: Mapping[str, Any],

@@ -15,7 +15,7 @@ from lineage.errors import RequestError
 from lineage.policy.model import Policy
 from lineage.process.clock import HOUR_MICROS, Clock, to_micros
 from runbooks.actions.triggers import Due, Occasion, due, past
-from service.actions.action_runner import Requester, run
+from service.actions.action_runner import Requester, run_action
 from service.runtime.settings import Settings
 
 EVERY_SECONDS = 10.0
@@ -53,7 +53,7 @@ class AutoActions:
     def _act(self, due: Due, policy: Policy, fence: LeadershipFence | None) -> None:
         asker = Requester(who=due.who, via="policy")
         try:
-            run(
+            run_action(
                 *(self._settings, due.do, due.arguments, asker),
                 is_dry=due.is_dry,
                 clock=self._clock,

@@ -19,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog import leases
 from lineage.catalog.leases import LeadershipFence
-from lineage.lease import LeaseLostError, LeaseRow
+from lineage.lease_rules import LeaseLostError, LeaseRow
 from service.runtime.periodic import CatalogTask, finish_task
 from service.runtime.settings import Settings
 

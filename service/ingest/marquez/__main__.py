@@ -13,7 +13,7 @@ from lineage.process.environment import InvalidSettingError
 from lineage.process.health import HEALTH
 from lineage.process.health_port import serve_health
 from lineage.process.role import await_catalog, begin_role
-from service.ingest.marquez.role import serve
+from service.ingest.marquez.role import serve_marquez
 from service.ingest.marquez.settings import MarquezSettings, read_marquez
 from service.runtime.settings import Settings, read_settings
 
@@ -44,7 +44,7 @@ async def _run(settings: Settings, bounds: MarquezSettings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    await serve(settings, bounds, stop)
+    await serve_marquez(settings, bounds, stop)
 
 
 if __name__ == "__main__":

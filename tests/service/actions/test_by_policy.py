@@ -9,7 +9,7 @@ from sqlalchemy import Engine, insert, select
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.leases import LeadershipFence, leading, release, try_take
-from lineage.lease import LeaseLostError
+from lineage.lease_rules import LeaseLostError
 from lineage.policy.actions import ActionRule
 from lineage.policy.model import Policy
 from lineage.process.clock import to_micros

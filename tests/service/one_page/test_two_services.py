@@ -4,7 +4,7 @@ import pytest
 
 from alerts.notify.sender import Sender
 from lineage.catalog import tables
-from lineage.lease import LeaseLostError
+from lineage.lease_rules import LeaseLostError
 from service.runtime.leader import Leader, LeaderTasks
 from tests.lineage.catalog.database_clock import DatabaseClock
 from tests.service.one_page.shop import FINANCE, KEY, SALES, STEP, settle

@@ -10,7 +10,7 @@ from lineage.catalog import leases
 from lineage.catalog.engine import catalog_url, write_transaction
 from lineage.catalog.leases import leading
 from lineage.catalog.tables import lease, meta
-from lineage.lease import LeaseLostError
+from lineage.lease_rules import LeaseLostError
 from lineage.process.health import HEALTH
 from service.runtime.leader import Leader, LeaderTasks, replica_name
 from service.runtime.settings import Settings
