@@ -7,7 +7,7 @@ import zlib
 
 import msgspec
 
-from collector.admission import encoding
+from collector.admission import content_encoding
 from collector.deadlines import Deadlines
 from collector.errors import (
     BodyTimeoutError,
@@ -61,7 +61,7 @@ async def read(
         body = await _read_small(protocol, deadlines)
     else:
         body = await _read_large(scope, protocol, bounds, held, deadlines)
-    if encoding(scope) == "identity":
+    if content_encoding(scope) == "identity":
         return body
     return await _inflate(body, bounds, held)
 

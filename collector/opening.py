@@ -9,7 +9,7 @@ from pathlib import Path
 import structlog
 
 from collector.damage import find_damage
-from collector.high_water import Cursors, beside
+from collector.high_water import Cursors, high_water_of
 from collector.repair import RepairInputs, finish_repair, repair_spool
 from collector.settings import Limits
 from collector.spool_file import last_seq, open_spool, raise_last_seq, record_loss
@@ -36,7 +36,7 @@ def make_whole(
         OSError: as above.
     """
     finish_repair(path)
-    noted = beside(path).read()
+    noted = high_water_of(path).read()
     reason = find_damage(path, thoroughly=is_suspect)
     if reason is None and noted and not path.exists():
         reason = f"{path.name} is gone"

@@ -10,7 +10,7 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 
-from runbooks.library import PATH, index, page_markdown
+from runbooks.library import PATH, index_markdown, page_markdown
 
 _STYLE: Final = """
 :root { color-scheme: light dark; }
@@ -51,7 +51,7 @@ def page_html(name: str) -> str:
 @cache
 def index_html() -> str:
     """Return the list of all pages."""
-    return _document("Runbooks", index())
+    return _document("Runbooks", index_markdown())
 
 
 def _document(title: str, text: str) -> str:

@@ -55,7 +55,7 @@ def page_markdown(name: str) -> str:
 
 
 @cache
-def index() -> str:
+def index_markdown() -> str:
     """Return the list of pages, as Markdown."""
     parts = ["# Runbooks", _listed("Alerts", alert_pages()), _listed("Faults", kind_pages())]
     return "\n\n".join([*parts, _listed("For all of them", list(SHARED))])

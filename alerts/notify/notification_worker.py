@@ -6,7 +6,11 @@ from sqlalchemy import Connection, Engine
 
 from alerts.notify import router
 from alerts.notify.settings import RoutingSettings
-from alerts.operator_actions.command_queue import EscalationRequest, complete, pending_escalations
+from alerts.operator_actions.command_queue import (
+    EscalationRequest,
+    complete_commands,
+    pending_escalations,
+)
 from lineage.catalog.engine import write_transaction
 from lineage.policy.model import Policy
 from lineage.process.clock import Clock, to_micros
@@ -41,4 +45,4 @@ class NotificationWorker:
             connection, request.incident_id, request.by, policy, self._settings, at
         )
         rejected = {} if is_escalated else {request.id: _NO_STEP}
-        complete(connection, [request.id], rejected, at)
+        complete_commands(connection, [request.id], rejected, at)

@@ -38,7 +38,7 @@ def add_entry(connection: Connection, entry: Entry) -> None:
     connection.execute(insert(audit), {**row, **texts})
 
 
-def rejection(entry: Entry, reason: str) -> Entry:
+def rejected_entry(entry: Entry, reason: str) -> Entry:
     """Return the entry with the reason of its rejection."""
     return msgspec.structs.replace(entry, answer=f"rejected: {reason}")
 

@@ -10,7 +10,7 @@ import msgspec
 from sqlalchemy import Connection, Row, Select, select, update
 
 from alerts.incidents.steps import IncidentCommand, RejectedCommand
-from alerts.operator_actions.audit import DONE, Entry, add_entry, rejection, storable_text
+from alerts.operator_actions.audit import DONE, Entry, add_entry, rejected_entry, storable_text
 from alerts.operator_actions.command_requests import (
     CommandRequest,
     load_incident_state,
@@ -31,7 +31,7 @@ class EscalationRequest(msgspec.Struct, frozen=True):
     note: str
 
 
-def pending(connection: Connection) -> list[tuple[int, IncidentCommand]]:
+def pending_commands(connection: Connection) -> list[tuple[int, IncidentCommand]]:
     """Return the commands for the next step with their numbers, in the order of submission.
 
     A false alarm becomes a resolve. Escalations are left out: they do not change an incident.
@@ -46,7 +46,7 @@ def pending_escalations(connection: Connection) -> list[EscalationRequest]:
     return [EscalationRequest(row.id, row.incident_id, row.by, row.note) for row in rows]
 
 
-def rejections(
+def command_rejections(
     taken: Sequence[tuple[int, IncidentCommand]], rejected: Iterable[RejectedCommand]
 ) -> dict[int, str]:
     """Return why commands were rejected, by number.
@@ -57,7 +57,7 @@ def rejections(
     return {number: reasons[id(each)] for number, each in taken if id(each) in reasons}
 
 
-def complete(
+def complete_commands(
     connection: Connection, numbers: Iterable[int], rejected: Mapping[int, str], at: int
 ) -> None:
     """Write down what became of what was taken, after the incidents themselves were written.
@@ -84,7 +84,7 @@ def complete(
 def _audit_result(row: Row[Any], reason: str | None, at: int) -> Entry:
     request = CommandRequest(incident_id=row.incident_id, action=row.action, by=row.by, via=row.via)
     entry = msgspec.structs.replace(request_entry(request, at), answer=DONE)
-    return entry if reason is None else rejection(entry, reason)
+    return entry if reason is None else rejected_entry(entry, reason)
 
 
 def _record_verdict(connection: Connection, row: Row[Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 from sqlalchemy import Connection, select
 
-from alerts.operator_actions.audit import Entry, Via, add_entry, rejection, storable_text
+from alerts.operator_actions.audit import Entry, Via, add_entry, rejected_entry, storable_text
 from lineage.catalog.tables import incident, incident_command
 from lineage.catalog.upsert import insert_for
 from lineage.errors import InvalidRequestError, NotNowError, RequestError, UnknownIncidentError
@@ -47,7 +47,7 @@ def is_incident_id(text: str) -> bool:
     return _INCIDENT_ID.fullmatch(text) is not None
 
 
-def submit(connection: Connection, request: CommandRequest, at: int) -> int:
+def submit_command(connection: Connection, request: CommandRequest, at: int) -> int:
     """Store a request with its audit row, and return its number.
 
     Args:
@@ -94,7 +94,7 @@ def record_rejected_request(
     connection: Connection, request: CommandRequest, error: RequestError, at: int
 ) -> None:
     """Record the rejection of a request, in a transaction after the one of `submit`."""
-    add_entry(connection, rejection(request_entry(request, at), str(error)))
+    add_entry(connection, rejected_entry(request_entry(request, at), str(error)))
 
 
 def _find_number(connection: Connection, request_id: str | None) -> int | None:

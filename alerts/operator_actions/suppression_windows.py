@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, insert, select, update
 
-from alerts.operator_actions.audit import DONE, Entry, Via, add_entry, rejection, storable_text
+from alerts.operator_actions.audit import DONE, Entry, Via, add_entry, rejected_entry, storable_text
 from lineage.catalog.tables import suppression
 from lineage.errors import InvalidRequestError, NotNowError, RequestError
 from lineage.names.names import join_parts
@@ -199,14 +199,14 @@ def record_rejected_window(
     connection: Connection, request: WindowRequest, error: RequestError, at: int
 ) -> None:
     """Record the rejection of a window, in a transaction after `create_window`."""
-    add_entry(connection, rejection(window_entry(request, at), str(error)))
+    add_entry(connection, rejected_entry(window_entry(request, at), str(error)))
 
 
 def record_end_rejection(
     connection: Connection, ending: WindowEnding, error: RequestError, at: int
 ) -> None:
     """Record that ending a window was rejected, in a transaction after `close_window`."""
-    add_entry(connection, rejection(_audit_end(ending, at), str(error)))
+    add_entry(connection, rejected_entry(_audit_end(ending, at), str(error)))
 
 
 def _audit_end(ending: WindowEnding, at: int) -> Entry:

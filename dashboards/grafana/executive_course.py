@@ -1,7 +1,13 @@
 """Rows of the executive dashboard on what happened: incidents, changes."""
 
 from dashboards.grafana import links
-from dashboards.grafana.queries import DATASET, consumers, once, open_incidents, recent_changes
+from dashboards.grafana.queries import (
+    DATASET,
+    consumers,
+    open_incidents,
+    recent_changes,
+    service_max,
+)
 from dashboards.grafana.spec import Panel, Query
 
 
@@ -44,7 +50,9 @@ def incident_panels() -> tuple[Panel, ...]:
                 " recurring causes."
             ),
             unit="short",
-            queries=(Query(once("lineage_incidents_opened", where='severity="page",window="7d"')),),
+            queries=(
+                Query(service_max("lineage_incidents_opened", where='severity="page",window="7d"')),
+            ),
             no_value="unknown",
             width=4,
             height=6,
@@ -54,7 +62,7 @@ def incident_panels() -> tuple[Panel, ...]:
 
 
 def _mean(title: str, phase: str, words: str) -> Panel:
-    expr = once("lineage_incident_mean_seconds", "severity", where=f'phase="{phase}"')
+    expr = service_max("lineage_incident_mean_seconds", "severity", where=f'phase="{phase}"')
     return Panel(
         kind="stat",
         title=title,

@@ -8,13 +8,23 @@ from dashboards.grafana.queries import (
     TIER,
     consumers,
     evaluation_age,
-    failures,
-    once,
     open_incidents,
     per_incident,
     recent_changes,
+    recent_failures,
+    service_max,
 )
-from dashboards.grafana.spec import GREEN, RED, YELLOW, Board, Link, Panel, PanelRow, Query, most
+from dashboards.grafana.spec import (
+    GREEN,
+    RED,
+    YELLOW,
+    Board,
+    Link,
+    Panel,
+    PanelRow,
+    Query,
+    bad_from,
+)
 
 _CRITICAL_BAD = 'tier="critical",state="bad"'
 _ALL = "critical|important|optional"
@@ -43,17 +53,17 @@ def on_call_dashboard() -> Board:
 
 
 def _now() -> tuple[Panel, ...]:
-    bad = f"sum({once('lineage_datasets', 'tier', 'state', where=_CRITICAL_BAD)})"
-    none = f"0 * sum({once('lineage_datasets', 'tier', 'state')})"
-    waiting = f"{once('lineage_pipeline_backlog_events')} or "
-    waiting += once("lineage_collector_spool_waiting_events")
+    bad = f"sum({service_max('lineage_datasets', 'tier', 'state', where=_CRITICAL_BAD)})"
+    none = f"0 * sum({service_max('lineage_datasets', 'tier', 'state')})"
+    waiting = f"{service_max('lineage_pipeline_backlog_events')} or "
+    waiting += service_max("lineage_collector_spool_waiting_events")
     return (
         _stat(
             "Incidents (page)",
             "Open or acknowledged. Acknowledge your incident, start at its root, follow its"
             " runbook.",
             Query(open_incidents("page")),
-            most(1),
+            bad_from(1),
             (links.page("Incidents", "/incidents"), links.runbook("LinewardIncidentPage")),
         ),
         _stat(
@@ -68,7 +78,7 @@ def _now() -> tuple[Panel, ...]:
             "Bad in any SLI now. 0 is shown only if the evaluation is current. The reasons are"
             " below.",
             Query(f"{bad} or {none}"),
-            most(1),
+            bad_from(1),
             (
                 links.page("Critical and bad", "/datasets?tier=critical&state=bad"),
                 links.debug(then=True),
@@ -85,8 +95,8 @@ def _now() -> tuple[Panel, ...]:
         _stat(
             "Oldest undelivered notification",
             "Over 10 minutes: its recipient does not know; the fallback channel was notified.",
-            Query(once("lineage_notification_oldest_undelivered_seconds")),
-            most(600),
+            Query(service_max("lineage_notification_oldest_undelivered_seconds")),
+            bad_from(600),
             (links.runbook("NotificationDeliveryStuck"),),
             unit="s",
         ),
@@ -95,7 +105,7 @@ def _now() -> tuple[Panel, ...]:
             "Time since the last evaluation. Over 60 s current figures are hidden: check the"
             " pipeline first.",
             Query(evaluation_age()),
-            most(60),
+            bad_from(60),
             (links.debug(then=True), links.runbook("LineageEvaluationStale")),
             unit="s",
         ),
@@ -178,7 +188,7 @@ def _missing() -> Panel:
 
 
 def _failed() -> Panel:
-    of = failures()
+    of = recent_failures()
     return Panel(
         kind="table",
         title="Failed runs and their downstream datasets",

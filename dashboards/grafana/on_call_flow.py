@@ -3,8 +3,8 @@
 from alerts.rules.burn_windows import BURN_WINDOWS
 from alerts.rules.recordings import bad_ratio, unexplained_ratio
 from dashboards.grafana import links
-from dashboards.grafana.queries import TIER, counter_increase, once
-from dashboards.grafana.spec import GREEN, ORANGE, PLAIN, RED, Link, Panel, Query, Step, most
+from dashboards.grafana.queries import TIER, counter_increase, service_max
+from dashboards.grafana.spec import GREEN, ORANGE, PLAIN, RED, Link, Panel, Query, Step, bad_from
 
 _PAGING = min(float(one.factor) for one in BURN_WINDOWS if one.severity == "page")
 _BURN_STEPS: tuple[Step, ...] = ((None, GREEN), (1, ORANGE), (_PAGING, RED))
@@ -87,8 +87,8 @@ def burning_panels() -> tuple[Panel, ...]:
 
 
 def _burn(title: str, ratio: str, words: str) -> Panel:
-    objective = once("lineage_sli_objective_ratio", "sli", "tier", where=TIER)
-    share = once(ratio, "sli", "tier", where=TIER)
+    objective = service_max("lineage_sli_objective_ratio", "sli", "tier", where=TIER)
+    share = service_max(ratio, "sli", "tier", where=TIER)
     return Panel(
         kind="trend",
         title=title,
@@ -141,7 +141,7 @@ def notifications_panel() -> tuple[Panel, ...]:
                 "Not delivered yet. Above 0 for minutes: see the failed delivery attempts."
             ),
             unit="short",
-            queries=(Query(once("lineage_notifications_undelivered")),),
+            queries=(Query(service_max("lineage_notifications_undelivered")),),
             no_value="unknown",
             steps=((None, GREEN), (1, ORANGE)),
             width=4,
@@ -164,7 +164,7 @@ def _trend(
         unit="short",
         queries=queries,
         no_value="none",
-        steps=most(1),
+        steps=bad_from(1),
         width=width,
         lowest=0,
         links=leads,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
-from dashboards.grafana.building import build
+from dashboards.grafana.building import place_panel
 from dashboards.grafana.debug import debug_dashboard
 from dashboards.grafana.executive import executive_dashboard
 from dashboards.grafana.on_call import on_call_dashboard
@@ -81,6 +81,6 @@ def _fill(made: sdk.Dashboard, board: Board) -> None:
         made.with_row(heading.grid_pos(models.GridPos(h=1, w=24, x=0, y=top)))
         number, top = number + 1, top + 1
         for panel, x, y in place(row.panels, top):
-            made.with_panel(build(panel, number, x, y))
+            made.with_panel(place_panel(panel, number, x, y))
             number += 1
         top = below(row.panels, top)

@@ -5,7 +5,7 @@ from typing import Final
 
 from dashboards.grafana import infinity, links
 from dashboards.grafana.building import SOURCE
-from dashboards.grafana.queries import NAMED, once, recent_changes
+from dashboards.grafana.queries import NAMED, recent_changes, service_max
 from dashboards.grafana.sdk import dashboard as sdk
 from dashboards.grafana.sdk import models
 
@@ -61,7 +61,9 @@ def annotations() -> Iterator[sdk.AnnotationQuery]:
     )
     yield (
         _annotation(
-            "Suppression windows", "blue", f"{once('lineage_suppression_active', 'name')} > 0"
+            "Suppression windows",
+            "blue",
+            f"{service_max('lineage_suppression_active', 'name')} > 0",
         )
         .title_format("Planned: {{name}}")
         .text_format("incidents suppressed")

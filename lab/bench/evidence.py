@@ -13,7 +13,7 @@ import msgspec
 from lab.bench.footprint import CpuMeter, memory_bytes
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from slis.evidence import lines
-from slis.evidence.scan import scan
+from slis.evidence.scan import scan_logs
 from slis.spark.session import spark_session
 
 BUDGET_SECONDS = 180.0
@@ -83,7 +83,9 @@ def run(mebibytes: int = 1_024) -> EvidenceFigures:
         spark = spark_session(warehouse=Path(folder) / "warehouse")
         try:
             folders = [logs.as_uri()]
-            look = partial(scan, spark, engine, folders, settle=_SETTLE, scratch=Path(folder) / "x")
+            look = partial(
+                scan_logs, spark, engine, folders, settle=_SETTLE, scratch=Path(folder) / "x"
+            )
             used, started, now = CpuMeter(), time.monotonic(), datetime.now(UTC)
             found = look(now)
             seconds = time.monotonic() - started

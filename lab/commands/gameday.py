@@ -13,7 +13,7 @@ from lab.gameday.estate import Shape
 from lab.gameday.truth_shapes import KINDS, Kind
 from lineage.process.logs import log_to_stderr
 from service.cli.commands.options import AsJson
-from service.cli.terminal import console, escape_markup, part, print_json, progress
+from service.cli.terminal import console, escape_markup, print_json, progress_bars, show_progress
 from service.errors import RejectedInputError
 
 if TYPE_CHECKING:
@@ -66,15 +66,17 @@ def gameday(  # noqa: PLR0913 - options of a command
     log_to_stderr("error")
     began = time.monotonic()
     try:
-        with progress(quiet=as_json) as bars:
+        with progress_bars(quiet=as_json) as bars:
             if reuse is not None:
                 kept = _kept(reuse)
             else:
                 shape = Shape(seed, datasets, days)
                 kept = _replayed(
-                    keep, shape, faults, _kinds(kind), part(bars, "days replayed", days)
+                    keep, shape, faults, _kinds(kind), show_progress(bars, "days replayed", days)
                 )
-            judgement = _judged(kept, began, part(bars, "days judged", kept.planned().shape.days))
+            judgement = _judged(
+                kept, began, show_progress(bars, "days judged", kept.planned().shape.days)
+            )
     except ValueError as error:
         raise RejectedInputError(str(error)) from error
     failings = _failings(judgement)

@@ -11,7 +11,7 @@ import msgspec
 import pyspark
 
 from lab.demo.waiting import Patience, StepFailedError
-from service.ingest.spark.spark_conf import package
+from service.ingest.spark.spark_conf import listener_package
 from service.runtime.child import Child, RoleCommand
 
 NAMESPACE = "shop"
@@ -59,7 +59,7 @@ def listener_conf(transport: Transport, *, namespace: str = NAMESPACE) -> dict[s
     """Return the settings by which a job reports its lineage."""
     settings = {f"spark.openlineage.transport.{k}": v for k, v in transport.settings.items()}
     return {
-        "spark.jars.packages": package(),
+        "spark.jars.packages": listener_package(),
         **ivy_conf(),
         "spark.extraListeners": "io.openlineage.spark.agent.OpenLineageSparkListener",
         "spark.openlineage.namespace": namespace,

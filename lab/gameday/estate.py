@@ -76,7 +76,7 @@ class Shape(msgspec.Struct, frozen=True):
             raise ValueError(f"days: 2 to 60, got {self.days}")
 
 
-def make(shape: Shape) -> Estate:
+def build_estate(shape: Shape) -> Estate:
     """Build the estate of a seed: the same for the same shape, byte for byte."""
     built = _Builder(shape)
     built.add_layers()

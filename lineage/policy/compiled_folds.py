@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lineage.names.names import join_parts
-from lineage.policy.fold import Fold, Name, ReadyFold, pattern_parts, problems_of, ready
+from lineage.policy.fold import Fold, Name, ReadyFold, compile_fold, pattern_parts, problems_of
 from lineage.policy.model import Policy
 from lineage.policy.patterns import dataset_of
 
@@ -22,7 +22,7 @@ class CompiledFolds:
             folds: of the policy.
             kept: names that no fold takes, since the policy speaks of them themselves.
         """
-        compiled = (ready(fold, position) for position, fold in enumerate(folds))
+        compiled = (compile_fold(fold, position) for position, fold in enumerate(folds))
         known = [fold for fold in compiled if fold is not None]
         self.folds = tuple(sorted(known, key=lambda fold: fold.specificity, reverse=True))
         self._kept = kept

@@ -14,7 +14,7 @@ from lineage.catalog.tables import incident, incident_member
 from lineage.errors import RequestError
 from lineage.policy.model import Policy
 from lineage.process.clock import HOUR_MICROS, Clock, to_micros
-from runbooks.actions.triggers import Due, Occasion, due, past
+from runbooks.actions.triggers import Due, Occasion, due_actions, past_actions
 from service.actions.action_runner import Requester, run_action
 from service.runtime.settings import Settings
 
@@ -46,7 +46,9 @@ class AutoActions:
             found = incident_triggers(connection, now)
         for occasion in found:
             with engine.connect() as connection:
-                asked = due(policy, occasion, past(connection, occasion.incident, now))
+                asked = due_actions(
+                    policy, occasion, past_actions(connection, occasion.incident, now)
+                )
             for one in asked:
                 self._act(one, policy, fence_of(engine))
 

@@ -13,7 +13,7 @@ from litestar.types import ExceptionHandlersMap, Scope
 from lineage.catalog.trouble import CatalogError
 from lineage.errors import RequestError
 from service.errors import RejectedInputError, UnknownDatasetError, UnknownNodeError
-from service.explorer.drawing import PAGE_HEADERS, render_page
+from service.explorer.rendering import PAGE_HEADERS, render_page
 from service.queries.catalog_session import unreachable_error
 
 _log = structlog.get_logger()

@@ -2,7 +2,14 @@
 
 import msgspec
 
-from service.explorer.graph import HOPS, Picture, among, draw, origins_among, picture
+from service.explorer.graph import (
+    HOPS,
+    Picture,
+    datasets_to_draw,
+    draw_trees,
+    edges_among,
+    origins_among,
+)
 from service.queries import dataset as one
 from service.queries.catalog_session import CatalogSession
 from service.queries.column_shapes import DatasetColumns
@@ -60,7 +67,7 @@ def dataset_view(asked: CatalogSession, named: Dataset) -> DatasetView:
     reader, evaluated, visibility = asked.reader, asked.evaluated, asked.visibility
     known = one.load_dataset(reader, named, evaluated, visibility)
     trees = find_lineage(asked, named, depth=HOPS)
-    shown = draw(trees)
+    shown = datasets_to_draw(trees)
     history = (
         dataset_history(reader, named, limit=_MOST_OF_HISTORY) if visibility.is_whole else None
     )
@@ -69,7 +76,7 @@ def dataset_view(asked: CatalogSession, named: Dataset) -> DatasetView:
         why=one.verdicts(known),
         incidents=list_incidents(reader, visibility, dataset=named[0]).incidents,
         limit=limit_of(reader, named, known),
-        graph=picture(trees, among(reader, shown), origins_among(reader, shown)),
+        graph=draw_trees(trees, edges_among(reader, shown), origins_among(reader, shown)),
         impact=find_impact(asked, named),
         checks=edge_checks(reader, named, visibility),
         history=history,

@@ -32,7 +32,7 @@ class DatasetListing(msgspec.Struct, frozen=True):
     stale: bool
 
 
-def listing(asked: CatalogSession, filters: Filters, offset: int) -> DatasetListing:
+def load_list(asked: CatalogSession, filters: Filters, offset: int) -> DatasetListing:
     """Load one page of the list, most severe first."""
     part = ListPart(limit=PER_PAGE, offset=offset)
     page = list_datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)

@@ -69,7 +69,7 @@ class Overview(msgspec.Struct, frozen=True):
     links: dict[str, str]  # address by reason, where a page has details
 
 
-def overview(asked: CatalogSession, objectives: Objectives, status: Status) -> Overview:
+def load_overview(asked: CatalogSession, objectives: Objectives, status: Status) -> Overview:
     """Load the page from one snapshot of the catalog."""
     answer = list_slis(asked.reader, asked.evaluated, objectives, now=asked.now)
     left = budgets_left(asked.reader, objectives, asked.now)

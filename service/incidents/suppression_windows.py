@@ -17,7 +17,7 @@ from lineage.catalog.queries import LISTED
 from lineage.catalog.reader import open_reader
 from lineage.errors import RequestError
 from lineage.process.clock import to_micros
-from service.incidents.incident_commands import acting
+from service.incidents.incident_commands import command_transaction
 from service.runtime.settings import Settings
 
 _KNOWN = f"SELECT namespace, name FROM dataset WHERE {LISTED}"  # noqa: S608 - a constant
@@ -43,10 +43,10 @@ def begin_window(settings: Settings, wanted: WindowRequest, now: datetime) -> Be
     """
     at = to_micros(now)
     try:
-        with acting(settings) as connection:
+        with command_transaction(settings) as connection:
             number = create_window(connection, wanted, at)
     except RequestError as error:
-        with acting(settings) as connection:
+        with command_transaction(settings) as connection:
             record_rejected_window(connection, wanted, error, at)
         raise
     with open_reader(settings.catalog) as reader:
@@ -62,9 +62,9 @@ def end_window(settings: Settings, ending: WindowEnding, now: datetime) -> None:
     """
     at = to_micros(now)
     try:
-        with acting(settings) as connection:
+        with command_transaction(settings) as connection:
             close_window(connection, ending, at)
     except RequestError as error:
-        with acting(settings) as connection:
+        with command_transaction(settings) as connection:
             record_end_rejection(connection, ending, error, at)
         raise

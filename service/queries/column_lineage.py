@@ -15,7 +15,7 @@ from service.queries.columns import column_type, stored_transformations
 from service.queries.dataset_lookup import Dataset
 from service.queries.timestamps import iso
 from service.queries.visibility import UNSEEN, Visibility
-from service.queries.walk import DIRECTIONS, Name, all_named, branches, names_of
+from service.queries.walk import DIRECTIONS, Name, all_named, build_tree, names_of
 
 Column = tuple[int, str]  # canonical key of its dataset, and its name
 
@@ -216,4 +216,4 @@ def _tree(asked: CatalogSession, found: ColumnWalk) -> list[ColumnNode]:
             len(found.hidden.get(at, ())),
         )
 
-    return branches(found.walk, node)
+    return build_tree(found.walk, node)

@@ -14,7 +14,7 @@ import msgspec
 from lineage.catalog.reader import CatalogReader, read_connection
 from lineage.catalog.rows import Row
 from lineage.redaction import redact
-from service.ingest.spool_reader import reading
+from service.ingest.spool_reader import open_read_only
 from service.queries.cursors import Whole, cursor_of, start_key
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso
@@ -104,7 +104,7 @@ def list_rejected_events(
     question = "rejected", reason
     (before,) = start_key(cursor, question, tuple[Whole]) or (_LAST,)
     values = {"before": before, "reason": reason, "most": limit + 1, "read": _READ_BYTES}
-    with reading(spool) as connection:
+    with open_read_only(spool) as connection:
         if connection is None:
             where = f"no spool at {spool}: ask where the collector runs"
             return RejectedPage([], partial=True, partial_reason=where, next_cursor=None)
@@ -177,7 +177,7 @@ def _rejected(row: Row) -> RejectedEvent:
 
 def _bodies(spool: Path, numbers: list[int]) -> dict[int, str]:
     """Return the beginnings of those that the spool still has."""
-    with reading(spool) as connection:
+    with open_read_only(spool) as connection:
         if connection is None:
             return {}
         return {seq: _shown(body) for seq, body in _read(connection, numbers)}

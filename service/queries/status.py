@@ -14,7 +14,7 @@ from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.process.clock import to_micros
 from lineage.process.disk import disk_problem
-from service.ingest.spool_reader import LAST_SEQ, first, reading
+from service.ingest.spool_reader import LAST_SEQ, first_figure, open_read_only
 from service.queries.applications import KubernetesStatus, kubernetes_status
 from service.queries.catalog_session import unreachable_error
 from service.queries.datasets import counts_by_state
@@ -194,15 +194,15 @@ def _waits(reader: CatalogReader) -> dict[str, int]:
 
 def spool_status(path: Path, now: datetime) -> SpoolStatus | None:
     """Return what the spool beside us holds; None without one."""
-    with reading(path) as spool:
+    with open_read_only(path) as spool:
         if spool is None:
             return None
-        heartbeat = first(spool, "SELECT beat_at FROM heartbeat")
+        heartbeat = first_figure(spool, "SELECT beat_at FROM heartbeat")
         return SpoolStatus(
             heartbeat_at=iso(heartbeat),
             alive=heartbeat is not None and abs(to_micros(now) - heartbeat) <= _ALIVE_MICROS,
-            last_seq=first(spool, LAST_SEQ) or 0,
-            rejected=first(spool, "SELECT COUNT(*) FROM rejected") or 0,
+            last_seq=first_figure(spool, LAST_SEQ) or 0,
+            rejected=first_figure(spool, "SELECT COUNT(*) FROM rejected") or 0,
         )
 
 

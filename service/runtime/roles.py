@@ -15,7 +15,7 @@ from service.runtime.startup_checks import require_free
 _PORTS = ("collector_port", "service_port", "metrics_port")
 
 
-def commands(settings: Settings) -> tuple[RoleCommand, ...]:
+def role_commands(settings: Settings) -> tuple[RoleCommand, ...]:
     """List the roles in start order; the first stops last, because senders wait for it."""
     collector = RoleCommand(
         role="collector",

@@ -49,7 +49,7 @@ _MARK_GOOD = """
 """
 
 
-def epoch(connection: Connection) -> str:
+def counter_epoch(connection: Connection) -> str:
     """Return the catalog's counter epoch: a new or a restored catalog begins one."""
     return put_meta_once(connection, EPOCH, uuid.uuid4().hex[:8])
 
@@ -66,7 +66,7 @@ def add_to_counters(connection: Connection, counts: Iterable[Row]) -> None:
     for row in counts:
         grown = {name: max(0.0, row[name]) for name in AMOUNT_NAMES}
         add_amounts(sums, (row["sli"], row["tier"], row["tier_origin"]), amounts_of(grown))
-    at_epoch = epoch(connection)
+    at_epoch = counter_epoch(connection)
     rows = [{**counter_row(*labels, held), "epoch": at_epoch} for labels, held in sums.items()]
     fold_rows(connection, tables.sli_counter, rows, dict.fromkeys(AMOUNT_NAMES, add_up))
 

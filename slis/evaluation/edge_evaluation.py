@@ -37,7 +37,7 @@ from slis.evaluation.sli_schemas import GAPS, INSTANTS
 from slis.indicators.accuracy.catalog import latest_checks, standing_checks
 from slis.indicators.accuracy.evaluate import accuracy_states, accuracy_tally, strata
 from slis.indicators.completeness.edge_catalog import expected_edges, names
-from slis.indicators.completeness.edges import edge_states, edge_tally, edges
+from slis.indicators.completeness.edges import edge_states, edge_tally, judge_edges
 from slis.meta import put_meta, read_meta_number
 from slis.settings import PipelineSettings
 from slis.spark.planning import computed_once
@@ -90,7 +90,7 @@ def _found(  # noqa: PLR0913 - what is judged, and by what
     instants = spark.createDataFrame([(as_of,)], INSTANTS)
     objective = float(policy.objective(ACCURACY, CRITICAL) or 0)
     with (
-        computed_once(edges(expected_edges(spark, engine, policy), instants, gaps)) as judged,
+        computed_once(judge_edges(expected_edges(spark, engine, policy), instants, gaps)) as judged,
         computed_once(standing_checks(spark, engine, as_of)) as checked,
     ):
         states = edge_states(judged, names(spark, engine)).unionByName(

@@ -18,7 +18,7 @@ from lineage.catalog.tables import metadata
 from lineage.policy import NO_FOLDS, CompiledFolds
 from lineage.process.clock import Clock
 from slis.stream.facts import extract_from_table
-from slis.stream.failures.causes import is_of_machine, reason
+from slis.stream.failures.causes import is_of_machine, reason_line
 from slis.stream.merge.merge import SpoolRange, merge
 from slis.stream.staging.rows import staged_rows
 
@@ -96,7 +96,7 @@ class TransientCatalog:
             if events.num_rows == 1:
                 self.unreadable += 1
                 seq = events["seq"][0].as_py()
-                log.info("lake_event_unreadable", seq=seq, error=reason(error))
+                log.info("lake_event_unreadable", seq=seq, error=reason_line(error))
                 return
             half = events.num_rows // 2
             self._land(events.slice(0, half))

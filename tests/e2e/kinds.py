@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from lab.demo.spark import command, spark_environment
-from slis.evidence.scan import scan
+from slis.evidence.scan import scan_logs
 from tests.slis.stream.spools import Lander, rows
 
 _JOB_SECONDS = 240
@@ -62,7 +62,7 @@ class Estate:
         at = self.now + after
         scratch = self.folder / "unpacked"
         folders = [logs.as_uri()]
-        return scan(self.spark, self.catalog, folders, at, settle=_SETTLED, scratch=scratch)
+        return scan_logs(self.spark, self.catalog, folders, at, settle=_SETTLED, scratch=scratch)
 
     def rows(self, query):
         """Return rows, with paths relative to the job's folder, and flags as booleans."""

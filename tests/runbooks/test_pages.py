@@ -14,7 +14,14 @@ from alerts.rules.rule_file import alert_names
 from collector import metrics
 from lineage.states import REASONS
 from runbooks.html import page_html
-from runbooks.library import PATH, SHARED, UnknownPageError, index, page_markdown, page_names
+from runbooks.library import (
+    PATH,
+    SHARED,
+    UnknownPageError,
+    index_markdown,
+    page_markdown,
+    page_names,
+)
 from service.api.app import create_app
 from service.runtime.settings import Settings
 from tests.alerts.rules.promtool import RUNBOOKS, rules_of
@@ -168,7 +175,7 @@ def test_no_page_name_leads_out_of_the_folder():
 
 def test_the_index_lists_every_page_once():
     """Read all of them, by the path that is served."""
-    assert sorted(_LINK.findall(index())) == sorted(f"{PATH}/{name}" for name in PAGES)
+    assert sorted(_LINK.findall(index_markdown())) == sorted(f"{PATH}/{name}" for name in PAGES)
 
 
 @pytest.mark.parametrize("name", sorted(page_names()))

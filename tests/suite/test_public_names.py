@@ -62,7 +62,7 @@ def _parsed(**sources: str) -> list[Module]:
 
 
 def test_two_classes_of_one_name_are_found():
-    """Report both modules, whoever imports them; private classes and those of tests are free."""
+    """Report both modules, without any import of them; private classes and those of tests pass."""
     modules = _parsed(a_one="class Run: ...", a_two="class Run: ...", tests_x="class Run: ...")
     private = _parsed(a_one="class _Run: ...", a_two="class _Run: ...")
 

@@ -17,7 +17,7 @@ from alerts.incidents.incident import Incident
 from alerts.notify.notification_worker import NotificationWorker
 from alerts.notify.sender import Sender
 from alerts.notify.settings import TICKETS, DeliverySettings, RoutingSettings
-from alerts.operator_actions.command_requests import CommandRequest, submit
+from alerts.operator_actions.command_requests import CommandRequest, submit_command
 from lab.gameday.driver.fake_transports import transports
 from lab.gameday.driver.saved_run import SavedSlab
 from lab.gameday.driver.staged_catalog import Stage
@@ -171,7 +171,7 @@ class _Walking:
                 incident_id=answer.incident, action="acknowledge", by="on call", via="api"
             )
             with write_transaction(self._engine) as connection:
-                submit(connection, wanted, self._now)
+                submit_command(connection, wanted, self._now)
 
     def _is_over(self, incident: str) -> bool:
         table = tables.incident

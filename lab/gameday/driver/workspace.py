@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lab.gameday.driver.saved_run import SavedRun
 from lab.gameday.driver.state_changes import OnDays, replay_history
-from lab.gameday.estate import Shape, make
+from lab.gameday.estate import Shape, build_estate
 from lab.gameday.faults import plan_faults
 from lab.gameday.policy import build_policy
 from lab.gameday.truth_shapes import KINDS, Kind
@@ -41,7 +41,7 @@ def replay_days(
     if place.exists() and any(place.iterdir()):
         raise RejectedInputError(f"{place} is not empty: name another folder, or use --reuse")
     # A lack of room is an error before Spark starts.
-    estate = make(shape)
+    estate = build_estate(shape)
     day = plan_faults(estate, faults, kinds)
     kept = SavedRun(place)
     kept.begin(shape, day, build_policy(estate, day.suppressions))

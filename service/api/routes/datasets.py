@@ -7,7 +7,7 @@ from litestar.params import FromQuery, QueryParameter
 
 from service.api.routes.request import AnyRequest, Cursor, page, render_for_caller, session
 from service.explorer.dataset import MOST_AFFECTED, dataset_view
-from service.explorer.listing import listing
+from service.explorer.listing import load_list
 from service.queries import dataset as one
 from service.queries.dataset_history import DatasetHistory, dataset_history
 from service.queries.dataset_lookup import resolve_dataset
@@ -92,7 +92,7 @@ def get_dataset_list(  # noqa: PLR0913 - each is a parameter of the query
     given = {"state": dataset_state, "tier": tier, "owner": owner, "contains": find}
     filters = Filters(**{name: text or None for name, text in given.items()})
     with session(request) as asked:
-        return render_for_caller(request, "datasets", view=listing(asked, filters, offset))
+        return render_for_caller(request, "datasets", view=load_list(asked, filters, offset))
 
 
 @page("/dataset", access="dataset", is_cut=True)

@@ -25,7 +25,7 @@ from service.api.routes.request import (
 from service.errors import InvalidQuestionError
 from service.explorer.addresses import incident_at
 from service.explorer.incident import LENGTHS, MOST_MEMBERS, incident_view
-from service.incidents.incident_commands import Outcome, outcome, put
+from service.incidents.incident_commands import Outcome, await_outcome, put_command
 from service.queries.incident import load_incident
 from service.queries.incident_shapes import IncidentDetail, IncidentPage
 from service.queries.incidents import list_incidents
@@ -101,8 +101,8 @@ async def request_action(
         until=parse_end(asked.until, asked.for_, begin=now),
         note=asked.note,
     )
-    number = await asyncio.to_thread(put, settings, wanted, now)
-    return await outcome(settings, wanted, number)
+    number = await asyncio.to_thread(put_command, settings, wanted, now)
+    return await await_outcome(settings, wanted, number)
 
 
 @page("/incidents", access="incidents", is_cut=True)

@@ -11,7 +11,7 @@ from litestar.params import FromPath, FromQuery, QueryParameter
 
 from service.api.routes.request import AnyRequest, Cursor, page, render_for_caller, session
 from service.errors import InvalidQuestionError
-from service.explorer.words import facts_of
+from service.explorer.formatting import facts_of
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.diff import RunDiff, compare_runs, last_good_and_failed
 from service.queries.jobs import MOST_LISTED, JobPage, find_jobs

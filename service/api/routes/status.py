@@ -10,7 +10,7 @@ from litestar.datastructures import State
 from service.api.access.gate import OPEN
 from service.api.routes.request import AnyRequest, page, render_for_caller, session
 from service.errors import NotReadyError
-from service.explorer.overview import overview
+from service.explorer.overview import load_overview
 from service.queries.catalog_session import open_session
 from service.queries.shapes import SliAnswer
 from service.queries.slis import list_slis, objectives_of
@@ -31,7 +31,7 @@ def get_overview(request: AnyRequest) -> str:
             state.settings, asked.now, count_datasets=False, own_policy=state.policy.standing()
         )
         ratios = objectives_of(state.policy.current())
-        return render_for_caller(request, "overview", view=overview(asked, ratios, lineward))
+        return render_for_caller(request, "overview", view=load_overview(asked, ratios, lineward))
 
 
 @get("/api/v1/slis", access="slis", is_cut=True, sync_to_thread=True)

@@ -20,7 +20,7 @@ from service.errors import NotSetUpError, RequestTimeoutError, UnknownPersonErro
 from service.incidents.inboxes import BAD_SIGNATURE, PagerDutyInbox, Signed, SlackInbox, Stranger
 from service.incidents.inboxes import MAX_BODY_BYTES as MAX_CLICK_BYTES
 from service.incidents.inboxes import MAX_BODY_BYTES as MAX_EVENT_BYTES
-from service.incidents.incident_commands import acting
+from service.incidents.incident_commands import command_transaction
 from service.queries.catalog_session import open_session
 
 _MAX_ALERT_BYTES = 4 << 20  # a group of some thousand alerts
@@ -66,7 +66,7 @@ def _taken(state: State, call: WebhookPayload) -> WebhookResult:
     ):  # that there is a catalog: nobody makes one here
         pass
     routing: RoutingSettings = state.routing
-    with acting(state.settings) as connection:
+    with command_transaction(state.settings) as connection:
         return receive_webhook(connection, call, policy, routing, to_micros(state.clock()))
 
 

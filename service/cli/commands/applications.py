@@ -6,7 +6,7 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, grid, local, print_table, show_answer
+from service.cli.terminal import escape_markup, local_time, print_table, show_answer, wrapping_table
 from service.queries.applications import MOST_LISTED, ApplicationList, list_applications
 from service.queries.catalog_session import open_session
 from service.runtime.settings import read_settings
@@ -42,10 +42,12 @@ def main(
 
 def applications_table(answer: ApplicationList) -> RenderableType:
     """Draw one line for each job."""
-    shown = grid("submitted", "application", "job", "state", "listener", "owner", "problem")
+    shown = wrapping_table(
+        "submitted", "application", "job", "state", "listener", "owner", "problem"
+    )
     for row in answer.applications:
         cells = (
-            local(row.submitted_at),
+            local_time(row.submitted_at),
             f"{row.kube_namespace}/{row.name}",
             row.job_name,
             row.state,

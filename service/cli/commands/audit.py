@@ -6,7 +6,7 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, grid, local, print_table, show_answer
+from service.cli.terminal import escape_markup, local_time, print_table, show_answer, wrapping_table
 from service.queries.audit import (
     MOST_LISTED,
     AccessFilters,
@@ -41,10 +41,10 @@ def audit(
 
 def action_table(answer: AuditPage) -> RenderableType:
     """Return the rows as a table."""
-    shown = grid("time", "who", "via", "action", "detail", "result")
+    shown = wrapping_table("time", "who", "via", "action", "detail", "result")
     for row in answer.rows:
         cells = (row.who, row.via or "", row.action, row.detail, row.answer or "")
-        shown.add_row(escape_markup(local(row.at)), *map(escape_markup, cells))
+        shown.add_row(escape_markup(local_time(row.at)), *map(escape_markup, cells))
     return print_table(shown, "no operator actions match")
 
 
@@ -66,9 +66,13 @@ def access_audit(  # noqa: PLR0913 - each is an option
 
 def access_table(answer: AccessPage) -> RenderableType:
     """Draw one line for each access."""
-    shown = grid("time", "who", "action", "subject", "namespaces", "decision", "status", "policy")
+    shown = wrapping_table(
+        "time", "who", "action", "subject", "namespaces", "decision", "status", "policy"
+    )
     for row in answer.rows:
         decided = f"{row.decision}: {row.reason}" if row.reason else row.decision
         texts = (row.who or "-", row.action, row.subject, ", ".join(row.namespaces), decided)
-        shown.add_row(*map(escape_markup, (local(row.at), *texts, row.status, row.version[:8])))
+        shown.add_row(
+            *map(escape_markup, (local_time(row.at), *texts, row.status, row.version[:8]))
+        )
     return print_table(shown, "no accesses are recorded: see `access` of the policy")

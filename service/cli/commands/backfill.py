@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from service.cli.commands.options import AsJson
-from service.cli.terminal import console, escape_control, escape_markup, print_json, progress
+from service.cli.terminal import console, escape_control, escape_markup, print_json, progress_bars
 from service.ingest.backfill import BackfillReport, BatchSender, RecordedEvent, events_in, files_in
 from service.runtime.settings import read_settings
 
@@ -30,7 +30,7 @@ def files(
     recordings = files_in(paths)
     sender = BatchSender(read_settings())
     sender.require_collector()
-    with progress(quiet=as_json) as bars:
+    with progress_bars(quiet=as_json) as bars:
         task = bars.add_task("files", total=len(recordings))
         for _ in sender.send(_all(recordings, lambda: bars.advance(task))):
             bars.update(task, description=f"{sender.report.taken:,} events taken")

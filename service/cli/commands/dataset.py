@@ -9,12 +9,12 @@ from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import (
     console,
     escape_markup,
-    grid,
-    local,
+    local_time,
     print_json,
     print_table,
     show_answer,
-    state,
+    state_markup,
+    wrapping_table,
 )
 from service.queries.catalog_session import open_session
 from service.queries.dataset import explain_states
@@ -48,7 +48,7 @@ def why(
         print_json(answer)
         return
     screen = console()
-    screen.print(escape_markup(answer.dataset, "bold"), state(answer.state))
+    screen.print(escape_markup(answer.dataset, "bold"), state_markup(answer.state))
     for sentence in answer.sentences:
         screen.print(escape_markup(f"  {sentence}"))
 
@@ -71,10 +71,10 @@ def impact(
 def impact_table(answer: Impact) -> RenderableType:
     """Return the affected datasets as a table."""
     columns = ("tier", "dataset", "namespace", "owner", "state", "steps")
-    shown = grid(*columns, title=_title(answer))
+    shown = wrapping_table(*columns, title=_title(answer))
     for row in answer.affected:
         names = map(escape_markup, (row.tier, row.dataset, row.dataset_namespace, row.owner or "-"))
-        shown.add_row(*names, state(row.state), escape_markup(row.depth))
+        shown.add_row(*names, state_markup(row.state), escape_markup(row.depth))
     return print_table(shown, _title(answer))
 
 
@@ -84,7 +84,7 @@ def _title(answer: Impact) -> str:
     if answer.analysis_seconds is None:
         return count
     took = short_duration(answer.analysis_seconds)
-    return f"{count}; fault at {local(answer.fault_at)}, page accepted {took} later"
+    return f"{count}; fault at {local_time(answer.fault_at)}, page accepted {took} later"
 
 
 @app.command()
@@ -105,25 +105,25 @@ def history(
 
 def history_tables(answer: DatasetHistory) -> RenderableType:
     """Return four tables, one below the other."""
-    schemas = grid("from", "until", "change", "code versions", title="schemas")
+    schemas = wrapping_table("from", "until", "change", "code versions", title="schemas")
     for span in answer.schemas:
         changed, versions = _changed(span), ", ".join(span.code_versions) or "-"
         schemas.add_row(
             *map(
                 escape_markup,
-                (local(span.first_seen_at), local(span.last_seen_at), changed, versions),
+                (local_time(span.first_seen_at), local_time(span.last_seen_at), changed, versions),
             )
         )
-    writes = grid(*_OF_WRITES, title="writes")
+    writes = wrapping_table(*_OF_WRITES, title="writes")
     for write in answer.writes:
         reported = (write.job_name, write.rows, write.partition, write.code_version)
-        cells = (local(write.written_at), write.root_run_id, *(x or "-" for x in reported))
+        cells = (local_time(write.written_at), write.root_run_id, *(x or "-" for x in reported))
         writes.add_row(*map(escape_markup, cells))
     stamps = []
     for title, listed in (("versions", answer.versions), ("checksums", answer.checksums)):
-        shown = grid("value", "first seen", "last seen", title=title)
+        shown = wrapping_table("value", "first seen", "last seen", title=title)
         for stamp in listed:
-            cells = (stamp.value, local(stamp.first_seen_at), local(stamp.last_seen_at))
+            cells = (stamp.value, local_time(stamp.first_seen_at), local_time(stamp.last_seen_at))
             shown.add_row(*map(escape_markup, cells))
         stamps.append(print_table(shown, f"{title}: none known"))
     tables = (

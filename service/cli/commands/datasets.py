@@ -7,7 +7,15 @@ from rich.console import RenderableType
 
 from lineage.process.clock import system_clock
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, grid, local, print_table, show_answer, state, warn
+from service.cli.terminal import (
+    escape_markup,
+    local_time,
+    print_table,
+    show_answer,
+    state_markup,
+    warn,
+    wrapping_table,
+)
 from service.queries.catalog_session import open_session
 from service.queries.datasets import FURTHEST, Filters, ListPart, list_datasets
 from service.queries.shapes import DatasetPage
@@ -50,11 +58,13 @@ def datasets(  # noqa: PLR0913 - each is an option of the command
 def datasets_table(page: DatasetPage) -> RenderableType:
     """Return the datasets as a table."""
     columns = ("state", "dataset", "namespace", "why", "state since", "tier", "owner")
-    shown = grid(*columns, title=f"{page.total:,} datasets")
+    shown = wrapping_table(*columns, title=f"{page.total:,} datasets")
     for row in page.datasets:
         why = " ".join(word for word in (row.sli, row.reason) if word) or "-"
-        cells = (row.dataset, row.dataset_namespace, why, local(row.since), row.tier)
-        shown.add_row(state(row.state), *map(escape_markup, cells), escape_markup(row.owner or "-"))
+        cells = (row.dataset, row.dataset_namespace, why, local_time(row.since), row.tier)
+        shown.add_row(
+            state_markup(row.state), *map(escape_markup, cells), escape_markup(row.owner or "-")
+        )
     return print_table(shown, "no datasets match")
 
 
@@ -74,12 +84,19 @@ def unsourced(
 
 def unsourced_table(answer: UnsourcedReads) -> RenderableType:
     """Draw one line for each dataset."""
-    shown = grid("readers", "reads", "dataset", "tier", "owner", "last read", "read by")
+    shown = wrapping_table("readers", "reads", "dataset", "tier", "owner", "last read", "read by")
     for row in answer.datasets:
         more = row.readers - len(row.job_names)
         by = ", ".join([*row.job_names, *([f"and {more} more"] if more else [])])
         name = f"{row.dataset_namespace} {row.dataset}"
-        cells = (row.readers, row.reads, name, row.tier, row.owner or "-", local(row.last_read_at))
+        cells = (
+            row.readers,
+            row.reads,
+            name,
+            row.tier,
+            row.owner or "-",
+            local_time(row.last_read_at),
+        )
         shown.add_row(*map(escape_markup, cells), escape_markup(by))
     return print_table(
         shown, f"every dataset that was read in the last {answer.hours} h has a source"

@@ -7,7 +7,7 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, grid, local, show_answer
+from service.cli.terminal import escape_markup, local_time, show_answer, wrapping_table
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import open_session
 from service.queries.diff import (
@@ -55,7 +55,7 @@ def main(  # noqa: PLR0913 - each is an option
 
 def diff_table(answer: RunDiff) -> RenderableType:
     """Return both runs side by side, and their differences below."""
-    shown = grid("", "first", "second")
+    shown = wrapping_table("", "first", "second")
     for name, values in _heads(answer.first, answer.second):
         shown.add_row(*map(escape_markup, (name, *values)))
     shown.add_section()
@@ -75,7 +75,7 @@ def _heads(*runs: ComparedRun) -> list[tuple[str, list[str]]]:
         ("run", [run.run_id for run in runs]),
         ("job", [f"{run.job_namespace}/{run.job_name}" for run in runs]),
         ("state", [run.status for run in runs]),
-        ("started", [local(run.started_at) for run in runs]),
+        ("started", [local_time(run.started_at) for run in runs]),
         ("took", lengths),
         ("error", [error_text(run.error_message) for run in runs]),
     ]

@@ -6,7 +6,7 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, grid, local, print_table, show_answer
+from service.cli.terminal import escape_markup, local_time, print_table, show_answer, wrapping_table
 from service.queries.catalog_session import open_session
 from service.queries.event_errors import (
     MOST_LISTED,
@@ -46,9 +46,11 @@ def pipeline_errors(
 
 def rejected_table(answer: RejectedPage) -> RenderableType:
     """Draw one line for each rejected event."""
-    shown = grid("event", "received", "origin", "reason", "path", "detail", "bytes", "body")
+    shown = wrapping_table(
+        "event", "received", "origin", "reason", "path", "detail", "bytes", "body"
+    )
     for one in answer.events:
-        numbers = (f"#{one.number}", local(one.received_at))
+        numbers = (f"#{one.number}", local_time(one.received_at))
         texts = (one.origin, one.reason, one.path or "-", one.detail)
         shown.add_row(
             *map(escape_markup, (*numbers, *texts, f"{one.body_bytes:,}", _head(one.body)))
@@ -58,9 +60,9 @@ def rejected_table(answer: RejectedPage) -> RenderableType:
 
 def error_table(answer: PipelineErrorPage) -> RenderableType:
     """Draw one line for each error."""
-    shown = grid("event", "landed", "reason", "detail", "body")
+    shown = wrapping_table("event", "landed", "reason", "detail", "body")
     for one in answer.errors:
-        cells = (f"#{one.spool_seq}", local(one.landed_at), one.reason, one.detail)
+        cells = (f"#{one.spool_seq}", local_time(one.landed_at), one.reason, one.detail)
         shown.add_row(
             *map(escape_markup, cells),
             escape_markup(_head(one.body) if one.body else "in the lake"),
@@ -89,16 +91,18 @@ def set_aside(
 
 def set_aside_table(answer: SetAsidePage) -> RenderableType:
     """Draw the events for people."""
-    shown = grid("event", "set aside", "error", "bytes", "job", "run", "producer", "requeued")
+    shown = wrapping_table(
+        "event", "set aside", "error", "bytes", "job", "run", "producer", "requeued"
+    )
     for event in answer.events:
         job = "/".join(filter(None, (event.job_namespace, event.job_name)))
         cells = (
             f"#{event.spool_seq}",
-            local(event.failed_at),
+            local_time(event.failed_at),
             event.error,
             f"{event.bytes:,}",
             *(text or "-" for text in (job, event.run_id, event.producer)),
-            local(event.requeued_at),
+            local_time(event.requeued_at),
         )
         shown.add_row(*map(escape_markup, cells))
     return print_table(shown, "no events are set aside")

@@ -8,7 +8,14 @@ from rich.console import Group, RenderableType
 
 from service.cli.commands.diff import error_text
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import escape_markup, grid, local, print_table, show_answer, state
+from service.cli.terminal import (
+    escape_markup,
+    local_time,
+    print_table,
+    show_answer,
+    state_markup,
+    wrapping_table,
+)
 from service.queries.lake.reading import LakeRead
 from service.queries.lake.recalled import LakeQuestion
 from service.queries.lake.runs import (
@@ -83,19 +90,19 @@ def whole_run(answer: LakeRunAnswer) -> RenderableType:
 
 
 def _run(found: RunDetail) -> RenderableType:
-    head = grid("", "")
+    head = wrapping_table("", "")
     for name, value in (
         ("run", found.run_id),
         ("job", f"{found.job_namespace}/{found.job_name}"),
         ("root", f"{found.root_job_name}, run {found.root_run_id}"),
         ("status", found.status),
-        ("started", local(found.started_at)),
+        ("started", local_time(found.started_at)),
         ("took", short_duration(found.duration_seconds)),
         ("error", error_text(found.error_message)),
         ("code version", found.code_version or "-"),
     ):
-        head.add_row(name, state(value) if name == "status" else escape_markup(value))
-    datasets = grid("did", "dataset", "namespace", "rows", "version", "partition")
+        head.add_row(name, state_markup(value) if name == "status" else escape_markup(value))
+    datasets = wrapping_table("did", "dataset", "namespace", "rows", "version", "partition")
     for io in found.datasets:
         known = (io.rows, io.version, io.partition)
         texts = ("-" if value is None else str(value) for value in known)
@@ -107,16 +114,20 @@ def _run(found: RunDetail) -> RenderableType:
 
 def runs_text(answer: LakeRuns) -> RenderableType:
     """Draw one line for each run, with its inputs and outputs."""
-    table = grid("run", "job", "status", "started", "read", "wrote")
+    table = wrapping_table("run", "job", "status", "started", "read", "wrote")
     for found in answer.runs:
         names = (
             ", ".join(io.dataset for io in found.datasets if io.direction == direction) or "-"
             for direction in ("read", "write")
         )
         job = escape_markup(f"{found.job_namespace}/{found.job_name}")
-        start = escape_markup(local(found.started_at))
+        start = escape_markup(local_time(found.started_at))
         table.add_row(
-            escape_markup(found.run_id), job, state(found.status), start, *map(escape_markup, names)
+            escape_markup(found.run_id),
+            job,
+            state_markup(found.status),
+            start,
+            *map(escape_markup, names),
         )
     none = f"no run that read or wrote {answer.dataset} is in the events that were read"
     cursor = [escape_markup(f"older: --cursor {answer.next_cursor}")] if answer.next_cursor else []
@@ -125,7 +136,8 @@ def runs_text(answer: LakeRuns) -> RenderableType:
 
 def _read(read: LakeRead) -> RenderableType:
     text = (
-        f"lake, days from {local(read.first_at)} to {local(read.last_at)}: {read.events:,} events;"
+        f"lake, days from {local_time(read.first_at)} to {local_time(read.last_at)}:"
+        f" {read.events:,} events;"
         f" the lake begins on {read.lake_begins}"
     )
     if read.days_without_events:

@@ -8,7 +8,14 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from service.cli.commands.options import AsJson, DataDir, Namespace, completed_datasets
-from service.cli.terminal import draw_tree, elsewhere, escape_markup, local, show_answer, state
+from service.cli.terminal import (
+    draw_tree,
+    elsewhere_note,
+    escape_markup,
+    local_time,
+    show_answer,
+    state_markup,
+)
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.column_lineage import find_column_lineage
@@ -85,7 +92,7 @@ def _drawn(answer: Lineage | PastLineage | ColumnLineage) -> RenderableType:
 
 def trees_text(answer: Lineage) -> RenderableType:
     """Return both trees and the last run, one below the other."""
-    head = Text.assemble(escape_markup(answer.dataset, "bold"), "  ", state(answer.state))
+    head = Text.assemble(escape_markup(answer.dataset, "bold"), "  ", state_markup(answer.state))
     return Group(
         Text.assemble(head, "  ", escape_markup(answer.dataset_namespace, "dim")),
         draw_tree("upstream datasets", answer.upstream, _label),
@@ -97,17 +104,18 @@ def trees_text(answer: Lineage) -> RenderableType:
 def _label(node: Node) -> Text:
     by = escape_markup(f"  by {', '.join(node.job_names)}", "dim")
     origin = f"  (known from {ORIGIN_WORDS[node.origin]})" if node.origin else ""
-    label = Text.assemble(escape_markup(node.dataset), "  ", state(node.state), by)
-    return label.append(escape_markup(origin, "dim")).append(elsewhere(node))
+    label = Text.assemble(escape_markup(node.dataset), "  ", state_markup(node.state), by)
+    return label.append(escape_markup(origin, "dim")).append(elsewhere_note(node))
 
 
 def _run(run: RunSummary | None) -> Text:
     if run is None:
         return escape_markup("last run: none known", "bold")
     length = short_duration(run.duration_seconds)
-    facts = f"  started {local(run.started_at)}, finished {local(run.finished_at)}, took {length}"
+    started, finished = local_time(run.started_at), local_time(run.finished_at)
+    facts = f"  started {started}, finished {finished}, took {length}"
     head = Text.assemble(
-        escape_markup("last run: ", "bold"), state(run.status), escape_markup(facts)
+        escape_markup("last run: ", "bold"), state_markup(run.status), escape_markup(facts)
     )
     whose = escape_markup(f"  {run.job_namespace}/{run.job_name}, run {run.run_id}", "dim")
     return Text("\n").join([head, whose])
@@ -131,13 +139,13 @@ def _column_label(node: ColumnNode) -> Text:
     how = escape_markup(
         "".join(f"  {describe_transformation(one)}" for one in node.transformations), "dim"
     )
-    return Text.assemble(escape_markup(f"{node.dataset}.{node.column}"), how, elsewhere(node))
+    return Text.assemble(escape_markup(f"{node.dataset}.{node.column}"), how, elsewhere_note(node))
 
 
 def past_drawing(answer: PastLineage) -> RenderableType:
     """Return both trees as they were, one below the other."""
     head = Text.assemble(
-        escape_markup(answer.dataset, "bold"), escape_markup(f"  as of {local(answer.at)}")
+        escape_markup(answer.dataset, "bold"), escape_markup(f"  as of {local_time(answer.at)}")
     )
     return Group(
         Text.assemble(head, "  ", escape_markup(answer.dataset_namespace, "dim")),
@@ -147,7 +155,7 @@ def past_drawing(answer: PastLineage) -> RenderableType:
 
 
 def _past_label(node: PastNode) -> Text:
-    head = Text.assemble(escape_markup(node.dataset), elsewhere(node))
+    head = Text.assemble(escape_markup(node.dataset), elsewhere_note(node))
     return Text("\n").join([head, _past_run(node)])
 
 
@@ -157,7 +165,7 @@ def _past_run(node: PastNode) -> Text:
         return escape_markup(f"  {by}; no run known from that time", "dim")
     facts = "".join(f", {fact}" for fact in _facts(node.run))
     head = escape_markup(f"  {by}, run {node.run.root_run_id} ", "dim")
-    text = Text.assemble(head, state(node.run.status), escape_markup(facts, "dim"))
+    text = Text.assemble(head, state_markup(node.run.status), escape_markup(facts, "dim"))
     if node.run.spark_conf:
         conf = ", ".join(f"{key}={value}" for key, value in node.run.spark_conf.items())
         text = Text("\n").join([text, escape_markup(f"    conf {conf}", "dim")])
@@ -165,9 +173,9 @@ def _past_run(node: PastNode) -> Text:
 
 
 def _facts(run: EdgeRun) -> Iterable[str]:
-    yield f"wrote {local(run.written_at)}"
+    yield f"wrote {local_time(run.written_at)}"
     if run.written_again_at:
-        yield f"written again without it {local(run.written_again_at)}"
+        yield f"written again without it {local_time(run.written_again_at)}"
     for verb, touched in (("read", run.read), ("wrote", run.wrote)):
         yield from _touched(verb, touched)
     if run.code_version:

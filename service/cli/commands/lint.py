@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, grid, plain_lines, show_answer
+from service.cli.terminal import escape_markup, plain_lines, show_answer, wrapping_table
 from service.queries.catalog_session import open_session
 from service.queries.lint.claims import TIER_TAG
 from service.queries.lint.findings import Finding, LintAnswer
@@ -38,7 +38,7 @@ def findings_table(answer: LintAnswer) -> RenderableType:
     if not answer.findings:
         return escape_markup(f"{answer.datasets:,} datasets, and no two look like one")
     title = "1 finding" if answer.total == 1 else f"{answer.total:,} findings"
-    shown = grid("finding", "names", "evidence", title=title)
+    shown = wrapping_table("finding", "names", "evidence", title=title)
     for one in answer.findings:
         shown.add_row(escape_markup(one.kind), _names(one), escape_markup(one.evidence))
     return shown

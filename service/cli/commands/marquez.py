@@ -10,7 +10,14 @@ from rich.console import Group, RenderableType
 
 from lineage.process.clock import TELLABLE, is_tellable, system_clock, to_micros
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import console, escape_control, escape_markup, grid, local, print_json
+from service.cli.terminal import (
+    console,
+    escape_control,
+    escape_markup,
+    local_time,
+    print_json,
+    wrapping_table,
+)
 from service.errors import InvalidQuestionError
 from service.ingest.marquez.settings import MarquezSettings, read_marquez
 from service.queries.catalog_session import open_session
@@ -135,7 +142,7 @@ def marquez_text(answer: MarquezStatus) -> RenderableType:
     ]
     lines += _forwarding(answer.forwarding) if answer.forwarding else [f"forwarded: {_NEVER}"]
     for pull in answer.pulling:
-        lines.append(f"pulled from {pull.url}: through {local(pull.through)}")
+        lines.append(f"pulled from {pull.url}: through {local_time(pull.through)}")
     lines.append(f"pulled: {answer.pulled:,} events accepted, {answer.pull_rejected:,} rejected")
     lines.append(_probe(answer))
     parts: list[RenderableType] = [escape_markup(line) for line in lines]
@@ -164,7 +171,7 @@ def _probe(answer: MarquezStatus) -> str:
         return f"probed: {_NEVER}"
     how = "answered" if probe.is_answered else "NOT answered"
     took = "" if probe.seconds is None else f", lineage in {probe.seconds:.3f} s"
-    return f"probed: {local(probe.at)}, {how}{took} ({probe.detail})"
+    return f"probed: {local_time(probe.at)}, {how}{took} ({probe.detail})"
 
 
 def _compared(found: Compared) -> list[RenderableType]:
@@ -175,7 +182,7 @@ def _compared(found: Compared) -> list[RenderableType]:
     )
     if not found.examples:
         return [escape_markup(line)]
-    table = grid("missing", "run", "job")
+    table = wrapping_table("missing", "run", "job")
     for run in found.examples:
         table.add_row(
             run.side,

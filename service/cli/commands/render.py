@@ -28,8 +28,8 @@ from service.ingest.spark.spark_conf import (
     Destinations,
     as_arguments,
     as_properties,
+    listener_package,
     lossless_settings,
-    package,
 )
 from service.runtime.settings import read_settings
 
@@ -152,7 +152,8 @@ def _print_machine(place: Destinations, *, as_json: bool, arguments: bool) -> No
         print_json({one.name: one.value for one in lines})
     elif arguments:
         # No line of the output is a comment: a shell takes all of it.
-        warn(f"spark.jars.packages: {PACKAGES_REPLACED}; name {package(place.scala)} there too")
+        package = listener_package(place.scala)
+        warn(f"spark.jars.packages: {PACKAGES_REPLACED}; name {package} there too")
         sys.stdout.write(as_arguments(lines))
     else:
         # Of these it is to be expected that they end in a file that all applications read.

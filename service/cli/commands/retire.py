@@ -46,11 +46,11 @@ def _request(settings: Settings, dataset: Dataset, note: str, now: datetime) -> 
     from sqlalchemy import delete, insert  # noqa: PLC0415 - SQLAlchemy only once there is a dataset
 
     from lineage.catalog.tables import audit, retirement  # noqa: PLC0415 - as above
-    from service.incidents.incident_commands import acting  # noqa: PLC0415 - as above
+    from service.incidents.incident_commands import command_transaction  # noqa: PLC0415 - as above
 
     key, namespace, name = dataset
     at, who, detail = to_micros(now), getpass.getuser(), f"{namespace}/{name}: {note}"
-    with acting(settings) as connection:
+    with command_transaction(settings) as connection:
         connection.execute(delete(retirement).where(retirement.c.dataset_key == key))
         connection.execute(insert(retirement).values(dataset_key=key, requested_at=at, note=note))
         connection.execute(insert(audit).values(at=at, who=who, action="retire", detail=detail))

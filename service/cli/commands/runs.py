@@ -6,7 +6,14 @@ import typer
 from rich.console import Group, RenderableType
 
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import escape_markup, grid, local, print_table, show_answer, state
+from service.cli.terminal import (
+    escape_markup,
+    local_time,
+    print_table,
+    show_answer,
+    state_markup,
+    wrapping_table,
+)
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.deleted_runs import where_older_runs_are
@@ -41,15 +48,19 @@ def runs_table(answer: RecentRuns) -> RenderableType:
     older = [escape_markup(where)] if where else []
     if not answer.runs:
         return Group(escape_markup("no run is known that read or wrote it"), *older)
-    table = grid("run", "job", "did", "status", "started", "took")
+    table = wrapping_table("run", "job", "did", "status", "started", "took")
     for run in answer.runs:
         job = escape_markup(f"{run.job_namespace}/{run.job_name}")
         times = (
-            escape_markup(local(run.started_at)),
+            escape_markup(local_time(run.started_at)),
             escape_markup(short_duration(run.duration_seconds)),
         )
         table.add_row(
-            escape_markup(run.run_id), job, escape_markup(run.direction), state(run.status), *times
+            escape_markup(run.run_id),
+            job,
+            escape_markup(run.direction),
+            state_markup(run.status),
+            *times,
         )
     return Group(table, *older)
 
@@ -74,7 +85,7 @@ def jobs(
 
 def jobs_table(answer: JobPage) -> RenderableType:
     """Draw one line for each job, with its last run."""
-    shown = grid("status", "job", "part of", "run", "started", "took", "error")
+    shown = wrapping_table("status", "job", "part of", "run", "started", "took", "error")
     for job in answer.jobs:
         last = job.runs[0]
         own, root = job.job_name, job.root_job_name
@@ -82,9 +93,9 @@ def jobs_table(answer: JobPage) -> RenderableType:
             f"{job.job_namespace}/{own}",
             "-" if root == own else root,
             last.run_id,
-            local(last.started_at),
+            local_time(last.started_at),
             short_duration(last.duration_seconds),
             last.error or "-",
         )
-        shown.add_row(state(last.status), *map(escape_markup, cells))
+        shown.add_row(state_markup(last.status), *map(escape_markup, cells))
     return print_table(shown, "no jobs match")

@@ -16,7 +16,7 @@ from service.ingest.collector_client import Target, UploadStoppedError, read_tok
 from service.ingest.event_uploader import endless_uploader
 from service.ingest.ship.positions import Positions
 from service.ingest.ship.shipper import PATTERNS, FolderShipper, Shipped
-from service.runtime.data_folder import hold
+from service.runtime.data_folder import hold_folder
 from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
@@ -62,7 +62,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
         read_token_file(target.token_file)
     _require_folder(folder)
     kept = _made(state or folder / _STATE)
-    with hold(kept / "lock", f"`lineward ship` already runs on {folder}"):
+    with hold_folder(kept / "lock", f"`lineward ship` already runs on {folder}"):
         positions = Positions(kept / "positions.json")
         stopping = stop_on_signals()
         poster = endless_uploader(target, stopping)

@@ -5,7 +5,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, grid, local, show_answer
+from service.cli.terminal import escape_markup, local_time, show_answer, wrapping_table
 from service.queries.catalog_session import open_session
 from service.queries.shapes import SliAnswer, SliRow
 from service.queries.slis import is_met, list_slis, read_objectives
@@ -27,7 +27,9 @@ def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
 def sli_table(answer: SliAnswer) -> RenderableType:
     """Return the SLIs as a table; a total of 0 reads as no data, never as 100 %."""
     columns = ("SLI", "name", "tier", "good", "total", "ratio", "objective")
-    shown = grid(*columns, title=f"ratio of good, evaluated {local(answer.evaluated_at)}")
+    shown = wrapping_table(
+        *columns, title=f"ratio of good, evaluated {local_time(answer.evaluated_at)}"
+    )
     for row in answer.slis:
         cells = (row.id, row.name, row.tier, _count(row.good), _count(row.total))
         shown.add_row(

@@ -5,7 +5,14 @@ from rich.console import Group, RenderableType
 
 from lineage.process.clock import system_clock
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import console, escape_markup, grid, local, print_json, state
+from service.cli.terminal import (
+    console,
+    escape_markup,
+    local_time,
+    print_json,
+    state_markup,
+    wrapping_table,
+)
 from service.errors import NoDataError, UnreachableError
 from service.queries.applications import KubernetesStatus
 from service.queries.roles import RolePolicy, RoleStatus, ServiceLeader, role_problem, roles_of
@@ -53,9 +60,9 @@ def _show_roles(settings: Settings) -> None:
 
 def _roles(data_dir: str, roles: list[RoleStatus], warnings: list[str]) -> list[RenderableType]:
     """Describe the roles and their failures, first: other figures depend on them."""
-    table = grid("role", "state", "pid", "restarts")
+    table = wrapping_table("role", "state", "pid", "restarts")
     for role in roles:
-        table.add_row(role.role, state(role.state), str(role.pid or "-"), str(role.restarts))
+        table.add_row(role.role, state_markup(role.state), str(role.pid or "-"), str(role.restarts))
     now = system_clock()
     failing = (line for role in roles if (line := role_problem(role, now)))
     return [
@@ -69,11 +76,11 @@ def _jobs(jobs: list[PeriodicJobState]) -> list[RenderableType]:
     """Describe the periodic jobs, and those that fail or hang."""
     if not jobs:
         return []
-    table = grid("job", "role", "state", "every", "last run", "took", "failed")
+    table = wrapping_table("job", "role", "state", "every", "last run", "took", "failed")
     for job in jobs:
         table.add_row(
-            *(job.job, job.role, state(job_state(job)), short_duration(job.every_seconds)),
-            *(local(job.last_run_at), short_duration(job.last_seconds), f"{job.failures:,}"),
+            *(job.job, job.role, state_markup(job_state(job)), short_duration(job.every_seconds)),
+            *(local_time(job.last_run_at), short_duration(job.last_seconds), f"{job.failures:,}"),
         )
     now = system_clock()
     return [table, *(escape_markup(line) for job in jobs if (line := job_problem(job, now)))]
@@ -84,14 +91,14 @@ def _lines(answer: Status) -> list[str]:
     if answer.collector:
         state_word = "up" if answer.collector.alive else "down"
         lines.append(
-            f"collector: {state_word}, last heartbeat {local(answer.collector.heartbeat_at)},"
+            f"collector: {state_word}, last heartbeat {local_time(answer.collector.heartbeat_at)},"
             f" {answer.collector.last_seq:,} events accepted,"
             f" {answer.collector.rejected:,} rejected"
         )
     waiting = "?" if answer.backlog_events is None else f"{answer.backlog_events:,}"
     errors = "?" if answer.pipeline_errors is None else f"{answer.pipeline_errors:,}"
     lines.append(
-        f"pipeline: {waiting} events wait, last batch {local(answer.last_batch_at)},"
+        f"pipeline: {waiting} events wait, last batch {local_time(answer.last_batch_at)},"
         f" {errors} events failed"
     )
     if answer.set_aside_events:
@@ -110,7 +117,7 @@ def _lines(answer: Status) -> list[str]:
 
 def _leader(leader: ServiceLeader | None) -> str:
     if leader is not None and leader.is_leading:
-        return f"leader: service {leader.replica} since {local(leader.since)}"
+        return f"leader: service {leader.replica} since {local_time(leader.since)}"
     last = f"; the last leader was {leader.replica}" if leader else ""
     return f"leader: none, so that no incident is found and nobody is notified{last}"
 
@@ -138,11 +145,11 @@ def _evaluation(answer: Status) -> str:
     age = answer.evaluation_age_seconds
     when = "ahead of this clock" if age is None else f"{short_duration(age)} ago"
     stale = ": not of now; incidents wait for the next one" if answer.stale else ""
-    return f"evaluation: {local(answer.evaluated_at)}, {when}{stale}"
+    return f"evaluation: {local_time(answer.evaluated_at)}, {when}{stale}"
 
 
 def _waiting_incidents(answer: Status) -> str:
     return (
-        f"incidents: none opens or resolves since {local(answer.incidents_wait_since)}:"
-        f" events received since {local(answer.events_wait_since)} have not landed"
+        f"incidents: none opens or resolves since {local_time(answer.incidents_wait_since)}:"
+        f" events received since {local_time(answer.events_wait_since)} have not landed"
     )

@@ -14,12 +14,12 @@ from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import (
     console,
     escape_markup,
-    grid,
-    local,
+    local_time,
     print_json,
     print_table,
     show_answer,
     warn,
+    wrapping_table,
 )
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import open_session
@@ -120,11 +120,11 @@ def suppressions(
 
 def windows_table(answer: SuppressionList) -> RenderableType:
     """Return the windows as a table."""
-    shown = grid("id", "name", "pattern", "from", "until", "state", "by", "reason")
+    shown = wrapping_table("id", "name", "pattern", "from", "until", "state", "by", "reason")
     for row in answer.suppressions:
         number = "policy" if row.id is None else str(row.id)
         name = row.name if row.cron is None else f"{row.name} ({row.cron})"
-        cells = (number, name, row.pattern, local(row.begin), local(row.until))
+        cells = (number, name, row.pattern, local_time(row.begin), local_time(row.until))
         shown.add_row(*map(escape_markup, (*cells, row.state, row.by, row.reason)))
     return print_table(shown, "no suppression windows")
 
@@ -142,7 +142,9 @@ def _begin_window(
         return
     what = f"{window.pattern} ({begun.datasets:,} datasets)"
     console().print(
-        escape_markup(f"window {begun.id}: {what} is suppressed until {local(iso(window.until))}")
+        escape_markup(
+            f"window {begun.id}: {what} is suppressed until {local_time(iso(window.until))}"
+        )
     )
     if not begun.datasets:
         warn("no known dataset matches: see `lineward datasets`")

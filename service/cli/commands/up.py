@@ -18,7 +18,7 @@ from service.errors import RejectedInputError
 from service.ingest.kafka.settings import client_settings, read_kafka_settings
 from service.ingest.marquez.settings import read_marquez
 from service.runtime.data_folder import require_not_running, restrict_permissions
-from service.runtime.roles import commands, role_environment, with_free_ports
+from service.runtime.roles import role_commands, role_environment, with_free_ports
 from service.runtime.settings import Settings, read_settings
 from service.runtime.startup_checks import require_guarded_service, require_java
 from service.runtime.supervisor import Supervisor
@@ -59,7 +59,9 @@ def main(
     settings = with_free_ports(settings)
     for warning in restrict_permissions(settings.data_dir):
         _say(warning)
-    supervisor = Supervisor(commands(settings), settings.data_dir, role_environment(settings), _say)
+    supervisor = Supervisor(
+        role_commands(settings), settings.data_dir, role_environment(settings), _say
+    )
     supervisor.run(
         before=lambda: _migrate(settings), on_accepting=lambda: _say(_addresses(settings))
     )

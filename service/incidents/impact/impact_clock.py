@@ -18,7 +18,7 @@ from service.incidents.impact.pages import (
     is_by_provider,
     load_page_state,
     paged_incidents,
-    running,
+    running_pages,
 )
 
 METRIC: Final = "lineage_impact_analysis_seconds"
@@ -40,7 +40,7 @@ class ImpactClock:
         """Walk the clock of each page on that has no end yet."""
         now = to_micros(self._clock())
         with engine.connect() as connection:
-            before = running(connection, now - _WAITED_MICROS)
+            before = running_pages(connection, now - _WAITED_MICROS)
             looked = [(page, _walked(connection, page, now)) for page in before]
         news = [(page, after) for page, after in looked if after != page]
         if not news:

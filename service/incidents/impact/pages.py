@@ -83,7 +83,7 @@ class FaultStart(msgspec.Struct, frozen=True):
     is_known: bool
 
 
-def running(connection: Connection, since: int) -> list[Page]:
+def running_pages(connection: Connection, since: int) -> list[Page]:
     """Return pages without an outcome, and late ones of faults after `since` (µs), not taken."""
     return convert_rows(Page, connection.execute(_RUNNING, {"since": since}))
 

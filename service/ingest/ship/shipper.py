@@ -14,7 +14,7 @@ from service.ingest.backfill import BackfillReport
 from service.ingest.collector_client import UploadStoppedError
 from service.ingest.event_uploader import EventUploader, batch_events
 from service.ingest.ship.positions import Positions, position_of_file
-from service.ingest.ship.reading import Line, Stream, lines, open_file, read_at
+from service.ingest.ship.reading import Line, Stream, complete_lines, open_file, read_at
 
 PATTERNS = ("*.jsonl*", "*.ndjson*", "*.json*", "*.log*")
 _POLL_SECONDS = 0.5
@@ -120,7 +120,7 @@ class FolderShipper:
         known = self._positions.find(status, stream)
         place, line = (known.place, known.line) if known else (0, 1)
         shipped = 0
-        for batch in batch_events(lines(stream, place, line)):
+        for batch in batch_events(complete_lines(stream, place, line)):
             self._post(name, batch)
             shipped += len(batch)
             place, line = batch[-1].end, batch[-1].next_number

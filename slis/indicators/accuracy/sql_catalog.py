@@ -13,7 +13,7 @@ from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames
 from slis.evaluation.dataset_states import Row
 from slis.indicators.accuracy.check_storage import keep_checks
-from slis.indicators.accuracy.checks import checks
+from slis.indicators.accuracy.checks import compare_edges
 from slis.indicators.accuracy.reported import REPORTED, whole_writes
 from slis.indicators.accuracy.schemas import KNOWN, LEADS, SOURCES, SQL, SQL_RUNS, SQL_TEXT, TOUCHED
 from slis.indicators.accuracy.sql_inputs import (
@@ -131,7 +131,9 @@ def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[Row], li
             runs = read(_RUNS.format(due=due), SQL_RUNS)
             reported = read(REPORTED.format(roots=roots), SOURCES)
             return (
-                catalog_frames.frame_rows(checks(select_runs_with_inputs(counted, runs), reported)),
+                catalog_frames.frame_rows(
+                    compare_edges(select_runs_with_inputs(counted, runs), reported)
+                ),
                 catalog_frames.frame_rows(select_runs_without_inputs(counted, runs)),
             )
         finally:

@@ -22,7 +22,7 @@ _DECLARED_LIMIT_SECONDS = 86_400.0
 _SAME_WRITE_SECONDS = 60.0
 
 
-def edges(expected: DataFrame, instants: DataFrame, gaps: DataFrame) -> DataFrame:
+def judge_edges(expected: DataFrame, instants: DataFrame, gaps: DataFrame) -> DataFrame:
     """Judge the edges that must exist at each instant.
 
     Expected is what the policy or a JobEvent declares, what evidence shows, and what was in most

@@ -22,7 +22,7 @@ def required_fields(requirements: Requirements) -> list[str]:
     return list(dict.fromkeys(field for fields in by_tier for field in fields))
 
 
-def nodes(described: DataFrame, instants: DataFrame, requirements: Requirements) -> DataFrame:
+def judge_nodes(described: DataFrame, instants: DataFrame, requirements: Requirements) -> DataFrame:
     """Compare each dataset with the needs of its tier, and of being regulated.
 
     Fields of a run are those of the run that wrote the dataset last. A dataset that was never

@@ -15,7 +15,7 @@ from slis.lake.listing import LakeBatch, list_names, read_batches
 from slis.lake.reconciling import group_batches
 from slis.settings import SharedPaths
 from slis.stream.batch import Batches
-from slis.stream.failures.causes import is_of_machine, reason
+from slis.stream.failures.causes import is_of_machine, reason_line
 from slis.stream.failures.set_aside import set_aside_again, set_event_aside, try_control_event
 from slis.stream.log.event_log import STOPPING
 from slis.stream.log.spool_reader import SPOOL_COLUMNS
@@ -125,8 +125,8 @@ class LakeReplay:
         now = self._now
         try_control_event(self._batches, self._place, at, now)
         record = set_aside_again if is_in_lake else set_event_aside
-        record(self.writer, at, events, reason(error), lambda: now)
-        log.error("event_set_aside", seq=at.last_seq, error=reason(error))
+        record(self.writer, at, events, reason_line(error), lambda: now)
+        log.error("event_set_aside", seq=at.last_seq, error=reason_line(error))
 
 
 def _order(batch: LakeBatch) -> tuple[int, int]:

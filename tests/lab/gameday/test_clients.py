@@ -6,7 +6,7 @@ from collections import Counter
 import msgspec
 import pytest
 
-from lab.gameday.estate import Shape, make
+from lab.gameday.estate import Shape, build_estate
 from lab.gameday.events import Listener
 from lab.gameday.fault_truth import truth_of
 from lab.gameday.history import slabs
@@ -16,7 +16,7 @@ from lab.gameday.runs import schedule_runs
 from lab.gameday.slots import begins_at
 from lab.gameday.truth_shapes import NamePattern
 
-ESTATE = make(Shape(seed=1, datasets=200, days=4))
+ESTATE = build_estate(Shape(seed=1, datasets=200, days=4))
 BEGINS = begins_at(ESTATE)
 WEDNESDAY = BEGINS + 2 * DAY
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from lab.gameday.estate import Shape, make
+from lab.gameday.estate import Shape, build_estate
 from lab.gameday.faults import plan_faults
 from lab.gameday.model import DAY, HOUR
 from lab.gameday.policy import PLATFORM, build_policy
@@ -13,7 +13,7 @@ from lab.gameday.truth_shapes import KINDS, SILENT_KINDS, NamePattern
 
 @pytest.fixture(scope="module")
 def estate():
-    return make(Shape(seed=1))
+    return build_estate(Shape(seed=1))
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +33,13 @@ def test_the_seed_is_the_plan(estate, day):
     """Plan the same, byte for byte; another seed plans otherwise."""
     encode = msgspec.json.encode
     assert encode(plan_faults(estate, 60)) == encode(day)
-    assert encode(plan_faults(make(Shape(seed=2)), 60)) != encode(day)
+    assert encode(plan_faults(build_estate(Shape(seed=2)), 60)) != encode(day)
 
 
 @pytest.mark.parametrize("seed", [1905149407, 1390851128, 1390882804, 1390914480])
 def test_kinds_of_few_jobs_find_theirs_before_others_take_them(seed):
     """Choose first for kinds with few jobs: only quarter-hourly jobs can flap."""
-    planned = plan_faults(make(Shape(seed=seed, datasets=1000, days=20)), 40)
+    planned = plan_faults(build_estate(Shape(seed=seed, datasets=1000, days=20)), 40)
 
     assert {each.kind for each in planned.truth.faults} == set(KINDS)
 
@@ -47,7 +47,9 @@ def test_kinds_of_few_jobs_find_theirs_before_others_take_them(seed):
 def test_more_faults_than_an_estate_has_jobs_for_are_rejected():
     """Try one kind after another, and name the one that has no job left."""
     with pytest.raises(ValueError, match="no job of the 100 datasets in 6 days is free"):
-        plan_faults(make(Shape(seed=3, datasets=100, days=6)), 200, ["killed_job", "backfill"])
+        plan_faults(
+            build_estate(Shape(seed=3, datasets=100, days=6)), 200, ["killed_job", "backfill"]
+        )
 
 
 def test_every_kind_is_planned(day):
@@ -68,7 +70,7 @@ def test_nothing_is_done_while_limits_are_learned(day):
 
 def test_faults_affect_no_job_that_is_still_learned(estate, day):
     """Wait for eight gaps, in which a holiday or an outage may lie."""
-    short = make(Shape(seed=3334195001, datasets=1000, days=20))
+    short = build_estate(Shape(seed=3334195001, datasets=1000, days=20))
     for planned, of in ((day, estate), (plan_faults(short, 40), short)):
         for each in planned.injected:
             if not each.jobs or each.kind in {"holiday", "spark_upgrade"}:  # of many jobs at once
@@ -170,6 +172,6 @@ def test_standing_gaps_are_of_jobs_without_a_listener(estate, day):
 
 def test_a_plan_that_is_too_large_is_rejected():
     """Report which part had no room."""
-    small = make(Shape(seed=1, datasets=60, days=4))
+    small = build_estate(Shape(seed=1, datasets=60, days=4))
     with pytest.raises(ValueError, match="killed_job: no job of the 60 datasets in 4 days"):
         plan_faults(small, 40, ["killed_job"])

@@ -9,7 +9,7 @@ import pytest
 
 from collector.events import parse_event
 from collector.settings import Limits
-from lab.gameday.estate import Shape, make
+from lab.gameday.estate import Shape, build_estate
 from lab.gameday.history import slabs
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, HOUR, MINUTE, other_name
@@ -18,7 +18,7 @@ from lab.gameday.runs import schedule_runs
 from lab.gameday.slots import begins_at
 from lineage.process.clock import SECOND_MICROS
 
-ESTATE = make(Shape(seed=1, datasets=100, days=4))
+ESTATE = build_estate(Shape(seed=1, datasets=100, days=4))
 BEGINS = begins_at(ESTATE)
 
 

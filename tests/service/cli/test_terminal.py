@@ -11,7 +11,7 @@ from rich.console import Console
 
 from lineage.catalog.reader import open_reader
 from service.cli.commands import diff, incidents, lineage
-from service.cli.terminal import escape_markup, grid
+from service.cli.terminal import escape_markup, wrapping_table
 from service.queries.edge_runs import EdgeRun
 from service.queries.incidents import list_incidents
 from service.queries.lineage_at import PastLineage, PastNode
@@ -32,7 +32,7 @@ def _drawn(what, width: int) -> list[str]:
 
 def test_a_table_cuts_nothing_on_a_narrow_screen():
     """Fold a name, and print an id, which the next command needs, on one line."""
-    table = grid("incident", "dataset", "tier")
+    table = wrapping_table("incident", "dataset", "tier")
     table.add_row(*map(escape_markup, ("3f2c9a7d10b45e86", _NAME, "important")))
 
     lines = _drawn(table, 48)

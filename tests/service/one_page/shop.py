@@ -11,7 +11,7 @@ from sqlalchemy import Engine, Table, select
 
 from alerts.notify.delivery_queries import load_counts, oldest_undelivered_seconds
 from alerts.notify.settings import DeliverySettings, RoutingSettings
-from alerts.operator_actions.command_requests import CommandRequest, submit
+from alerts.operator_actions.command_requests import CommandRequest, submit_command
 from alerts.rules.incident_alerts import NAMES
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, write_transaction
@@ -160,7 +160,7 @@ class Shop:
             incident_id=self.one.incident_id, action=action, by="ada", via="api"
         )
         with write_transaction(self.engine) as connection:
-            submit(connection, wanted, self.clock.micros)
+            submit_command(connection, wanted, self.clock.micros)
 
     def firing(self) -> list[dict[str, str]]:
         """Return what Prometheus would send: an alert for each series of an open incident."""

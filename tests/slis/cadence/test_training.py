@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineage.process.clock import from_micros, to_micros
-from slis.cadence.training import outage_gaps, since_change, train, without_misses
+from slis.cadence.training import outage_gaps, since_change, training_gaps, without_misses
 from slis.cadence.working_week import (
     instant_micros,
     wall_at,
@@ -94,7 +94,7 @@ def test_a_missed_cycle_does_not_train():
     """Leave out one gap of two days among daily ones, and also two of them."""
     gaps = np.array([DAY] * 9 + [2 * DAY, DAY, 2 * DAY, 2 * DAY, DAY])
 
-    assert gaps[train(gaps)].tolist() == [DAY] * 11
+    assert gaps[training_gaps(gaps)].tolist() == [DAY] * 11
 
 
 def test_three_misses_in_a_row_that_agree_are_the_new_cadence():

@@ -6,7 +6,7 @@ import pytest
 
 from lab.gameday.driver.baseline import naive, unknown_spells
 from lab.gameday.driver.saved_run import NotKeptError, SavedRun, SavedSlab, SlabFigures
-from lab.gameday.estate import Shape, make
+from lab.gameday.estate import Shape, build_estate
 from lab.gameday.faults import plan_faults
 from lab.gameday.policy import build_policy
 from lab.gameday.truth_shapes import NamePattern
@@ -72,7 +72,7 @@ def test_unknown_lasts_until_no_sli_is_unknown():
 def begin_day(folder):
     """Store a plan; return the saved run, the day and its policy."""
     shape = Shape(seed=1, datasets=60, days=5)
-    estate = make(shape)
+    estate = build_estate(shape)
     day = plan_faults(estate, 1, ["killed_job"])
     policy = build_policy(estate, day.suppressions)
     kept = SavedRun(folder)

@@ -7,7 +7,7 @@ import pytest
 
 from collector.errors import InvalidEventError
 from lab.gameday.driver.reception import Collected
-from lab.gameday.estate import Shape, make
+from lab.gameday.estate import Shape, build_estate
 from lab.gameday.events import Posted
 from lab.gameday.history import Slab, slabs
 from lab.gameday.injected import Injected
@@ -15,7 +15,7 @@ from lab.gameday.model import HOUR
 from lab.gameday.slots import begins_at
 from slis.stream.log.gaps import read_gaps
 
-ESTATE = make(Shape(seed=1, datasets=60, days=3))
+ESTATE = build_estate(Shape(seed=1, datasets=60, days=3))
 OUTAGE = Injected(
     "collector_outage", (), begins_at(ESTATE) + 30 * HOUR, begins_at(ESTATE) + 32 * HOUR
 )

@@ -216,12 +216,12 @@ def test_without_the_signature_a_forged_press_is_queued(answering, monkeypatch):
 
 def test_without_its_id_a_press_is_replayed(answering, monkeypatch):
     """Run the mutant: treat each press as a new one."""
-    known = inboxes.put
+    known = inboxes.put_command
 
     def forgetful(settings, wanted, now):
         return known(settings, msgspec.structs.replace(wanted, request_id=None), now)
 
-    monkeypatch.setattr(inboxes, "put", forgetful)
+    monkeypatch.setattr(inboxes, "put_command", forgetful)
     body = press_body("acknowledge", incident_id=answering.incidents.one.id)
     for _ in range(2):
         answering.post_signed(body)
