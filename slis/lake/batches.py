@@ -41,7 +41,7 @@ def record_folders(files: Sequence[File], lake: Lake, name: FolderName) -> list[
 
 
 def as_received(events: pa.Table) -> pa.Table:
-    """Return events of the spool, as `spool_reader.read` gives them, under the day they came on."""
+    """Return events of the spool, as `read_next_events` gives them, under the day they came on."""
     return _as_in_lake(events, pa.nulls(events.num_rows, pa.timestamp("ns")))
 
 
