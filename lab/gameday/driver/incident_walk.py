@@ -47,7 +47,7 @@ class _Answer(msgspec.Struct, frozen=True):
     until: int
 
 
-class Walked(msgspec.Struct, frozen=True):
+class WalkResult(msgspec.Struct, frozen=True):
     """Messages that people received, and the list behind each link at that time."""
 
     messages: list[ReceivedMessage]
@@ -58,7 +58,7 @@ class Walked(msgspec.Struct, frozen=True):
         return self.lists.get((link, at), frozenset())
 
 
-def walk(engine: Engine, policy: Policy, slabs: Iterable[SavedSlab]) -> Walked:
+def walk(engine: Engine, policy: Policy, slabs: Iterable[SavedSlab]) -> WalkResult:
     """Walk a month.
 
     Args:
@@ -72,7 +72,7 @@ def walk(engine: Engine, policy: Policy, slabs: Iterable[SavedSlab]) -> Walked:
             walking.through(slab)
     finally:
         walking.close()
-    return Walked(walking.receivers.messages, walking.lists)
+    return WalkResult(walking.receivers.messages, walking.lists)
 
 
 class _Walking:

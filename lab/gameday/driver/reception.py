@@ -31,7 +31,7 @@ class NotTakenError(Exception):
     """Error: the spool did not accept an event of the history; the message says why."""
 
 
-class Collected:
+class CollectedSpool:
     """Spool of the collector below a folder."""
 
     def __init__(self, path: Path) -> None:

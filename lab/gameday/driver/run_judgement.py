@@ -11,7 +11,7 @@ import msgspec
 
 from lab.gameday import scorer
 from lab.gameday.driver.baseline import naive, unknown_spells
-from lab.gameday.driver.incident_walk import Walked, walk
+from lab.gameday.driver.incident_walk import WalkResult, walk
 from lab.gameday.driver.saved_run import SavedRun, SavedSlab
 from lab.gameday.driver.state_changes import OnDays
 from lab.gameday.fake_receivers import ReceivedMessage
@@ -69,7 +69,7 @@ def judge_run(
     )
 
 
-def walk_changes(kept: SavedRun, on_days: OnDays = lambda _: None) -> Walked:
+def walk_changes(kept: SavedRun, on_days: OnDays = lambda _: None) -> WalkResult:
     """Return the notifications, by a catalog that is deleted afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="lineward-gameday-"))
     engine = open_catalog(catalog_url(folder))

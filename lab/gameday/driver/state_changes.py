@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pyspark.sql import SparkSession
 
 from lab.bench.evaluate import peak_bytes
-from lab.gameday.driver.reception import Collected
+from lab.gameday.driver.reception import CollectedSpool
 from lab.gameday.driver.saved_run import SavedRun, SavedSlab, SlabFigures
 from lab.gameday.history import Slab, slabs
 from lab.gameday.injected import Injected
@@ -42,7 +42,7 @@ def replay_history(
     try:
         place = SharedPaths(data_dir=folder)
         course = _Course(
-            SlabReplay(spark, engine, place, kept.policy()), Collected(place.spool), kept
+            SlabReplay(spark, engine, place, kept.policy()), CollectedSpool(place.spool), kept
         )
         truth = kept.planned().truth
         course.begin(truth)
@@ -55,7 +55,7 @@ def replay_history(
 
 
 class _Course:
-    def __init__(self, replay: SlabReplay, collected: Collected, kept: SavedRun) -> None:
+    def __init__(self, replay: SlabReplay, collected: CollectedSpool, kept: SavedRun) -> None:
         self._replay = replay
         self._collected = collected
         self._kept = kept

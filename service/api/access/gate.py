@@ -15,7 +15,7 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from lineage.catalog.policy_notes import ACCESS_OFF
 from service.api.access.access_policy import CATALOG_UNREAD, AccessInForce, EffectiveAccess
 from service.api.access.audit_log import AccessRecord, Recorder, UnauditedError
-from service.api.access.budget import Grouped, RequestBudget
+from service.api.access.budget import RejectionCounts, RequestBudget
 from service.api.access.decision import OTHER, AccessDecision, bearers, decide, rejection_advice
 from service.api.access.versions import AccessVersion
 from service.api.problems import Problem, is_page, shown_as
@@ -61,7 +61,7 @@ class Gate:
         force: AccessInForce,
         recorder: Recorder,
         budget: RequestBudget,
-        grouped: Grouped,
+        grouped: RejectionCounts,
     ) -> None:
         self._app = app
         self._force = force

@@ -21,7 +21,12 @@ from service.cli.terminal import (
 from service.errors import InvalidQuestionError
 from service.ingest.marquez.settings import MarquezSettings, read_marquez
 from service.queries.catalog_session import open_session
-from service.queries.marquez_status import Compared, Forwarding, MarquezStatus, marquez_status
+from service.queries.marquez_status import (
+    ComparisonStatus,
+    ForwardingStatus,
+    MarquezStatus,
+    marquez_status,
+)
 from service.queries.timestamps import short_duration
 from service.runtime.settings import read_settings
 
@@ -152,7 +157,7 @@ def marquez_text(answer: MarquezStatus) -> RenderableType:
     return Group(*parts)
 
 
-def _forwarding(found: Forwarding) -> list[str]:
+def _forwarding(found: ForwardingStatus) -> list[str]:
     waiting = "?" if found.waiting_events is None else f"{found.waiting_events:,}"
     aside = ", ".join(f"{count:,} {reason}" for reason, count in found.set_aside.items())
     lines = [f"forwarded: {found.forwarded:,} events, {waiting} wait, set aside: {aside or 'none'}"]
@@ -174,7 +179,7 @@ def _probe(answer: MarquezStatus) -> str:
     return f"probed: {local_time(probe.at)}, {how}{took} ({probe.detail})"
 
 
-def _compared(found: Compared) -> list[RenderableType]:
+def _compared(found: ComparisonStatus) -> list[RenderableType]:
     age = short_duration(found.age_seconds or 0.0)
     line = (
         f"compared {age} ago: {found.missing_there:,} of {found.sampled_ours:,} runs of ours are"

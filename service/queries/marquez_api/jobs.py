@@ -22,6 +22,7 @@ from service.queries.marquez_api.runs import (
 )
 from service.queries.marquez_api.shapes import (
     DatasetId,
+    JobId,
     Jobs,
     JobType,
     MarquezJob,
@@ -29,7 +30,6 @@ from service.queries.marquez_api.shapes import (
     RunDataset,
     Runs,
 )
-from service.queries.marquez_api.shapes import JobName as JobId
 from service.queries.timestamps import iso_of
 from service.queries.visibility import Visibility
 

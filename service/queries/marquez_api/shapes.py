@@ -130,7 +130,7 @@ class MarquezRunFacets(msgspec.Struct, frozen=True, rename="camel"):
     facets: dict[str, dict[str, Any]]
 
 
-class JobName(msgspec.Struct, frozen=True):
+class JobId(msgspec.Struct, frozen=True):
     """Job by its names."""
 
     namespace: str
@@ -140,7 +140,7 @@ class JobName(msgspec.Struct, frozen=True):
 class MarquezJob(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Job, with what its newest run read and wrote."""
 
-    id: JobName
+    id: JobId
     type: JobType
     name: str
     simple_name: str

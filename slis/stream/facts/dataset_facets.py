@@ -21,7 +21,7 @@ class Field(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     type: str | None = None
 
 
-class Tag(EventPart):
+class DatasetTag(EventPart):
     """Tag of a dataset, or of one of its columns."""
 
     key: str | None = None
@@ -83,7 +83,7 @@ class DatasetDescription(msgspec.Struct, frozen=True, omit_defaults=True):
     fields: str | None = None
     identifiers: list[Job | None] = []
     owners: list[ReportedOwner | None] = []
-    tags: list[Tag | None] = []
+    tags: list[DatasetTag | None] = []
     model_tags: str | None = None
     description: str | None = None
     field_descriptions: dict[str, str] = {}
@@ -146,7 +146,7 @@ class _Ownership(EventPart):
 
 
 class _Tags(EventPart):
-    tags: list[Tag | None] | None = None
+    tags: list[DatasetTag | None] | None = None
 
 
 class _Columns(EventPart):
