@@ -5,7 +5,7 @@ import sys
 import structlog
 
 from collector.parent import WorkerParent
-from collector.settings import read, read_token, require_guarded
+from collector.settings import read_collector_settings, read_sender_token, require_guarded_collector
 from lineage.process.environment import InvalidSettingError
 from lineage.process.role import begin_role
 from lineage.process.sockets import listen
@@ -17,9 +17,9 @@ def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
     begin_role()
     try:
-        settings = read()
-        require_guarded(settings)
-        read_token(settings.limits)
+        settings = read_collector_settings()
+        require_guarded_collector(settings)
+        read_sender_token(settings.limits)
         settings.place.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         listening = listen(settings.place.host, settings.place.collector_port)
     except (InvalidSettingError, OSError) as error:

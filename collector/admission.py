@@ -152,17 +152,17 @@ def check_encoding(scope: Scope) -> None:
     Raises:
         EncodingError: another encoding, or several.
     """
-    if encoding(scope) not in {"identity", "gzip"}:
-        detail = f"Content-Encoding {encoding(scope)[:80]!r}: send plain JSON or one gzip"
+    if content_encoding(scope) not in {"identity", "gzip"}:
+        detail = f"Content-Encoding {content_encoding(scope)[:80]!r}: send plain JSON or one gzip"
         raise EncodingError(detail)
 
 
-def encoding(scope: Scope) -> str:
+def content_encoding(scope: Scope) -> str:
     """Return the body's Content-Encoding."""
     return (scope.headers.get("content-encoding") or "identity").strip().lower()
 
 
-def shown(too_large: str) -> str:
+def cut_report(too_large: str) -> str:
     """Return what a reader reports about an event that it could not send whole, cut."""
     return too_large[:_SHOWN_CHARACTERS]
 

@@ -6,7 +6,7 @@ import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from collector import batch, limits, metrics
-from collector.admission import Admission, SenderHeaders, shown
+from collector.admission import Admission, SenderHeaders, cut_report
 from collector.deadlines import Deadlines
 from collector.errors import (
     CheckFailedError,
@@ -121,9 +121,8 @@ class App:
         Raises:
             InvalidEventError: always.
         """
-        detail = (
-            f"$: {shown(too_large)}: larger than the maximum size of an event; its head is stored"
-        )
+        report = cut_report(too_large)
+        detail = f"$: {report}: larger than the maximum size of an event; its head is stored"
         error = InvalidEventError(detail, path="$", reason="too_large")
         await self._keep(error, body, sender)
         raise error

@@ -41,11 +41,11 @@ class CheckProcess:
         self._lock = threading.Lock()
 
     def parse(self, body: bytes) -> ValidEvent:
-        """Check one event, as `events.parse` does.
+        """Check one event, as `events.parse_event` does.
 
         Raises:
-            InvalidEventError: as `events.parse`.
-            TooManyError: as `events.parse`.
+            InvalidEventError: as `events.parse_event`.
+            TooManyError: as `events.parse_event`.
             CheckFailedError: the process has ended.
         """
         answer = self._exchange(EVENT, body)

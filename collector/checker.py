@@ -52,7 +52,7 @@ def check(request: bytes, body: bytes, limits: Limits) -> Answer:
     if request == ELEMENTS:
         return BatchElements(elements_of(body))
     try:
-        event = events.parse(body, limits)
+        event = events.parse_event(body, limits)
     except (InvalidEventError, TooManyError) as error:
         return BodyRejection(type(error).__name__, error.detail, error.path, error.reason)
     return CheckedEvent(event.kind, event.duplicate_keys)

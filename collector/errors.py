@@ -64,7 +64,7 @@ class WrongMethodError(RejectedRequestError):
     reason = "wrong_method"
 
 
-class TooSlowError(RejectedRequestError):
+class BodyTimeoutError(RejectedRequestError):
     """Body that did not arrive within the deadline."""
 
     status = 408

@@ -84,7 +84,7 @@ _MISSING = re.compile(r"missing required field `(.*)`")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 
 
-def parse(body: bytes, limits: Limits) -> ValidEvent:
+def parse_event(body: bytes, limits: Limits) -> ValidEvent:
     """Judge one event.
 
     Raises:

@@ -65,6 +65,6 @@ class HighWater:
             self._fd = None
 
 
-def beside(spool: Path) -> HighWater:
+def high_water_of(spool: Path) -> HighWater:
     """Return the high-water mark of this spool."""
     return HighWater(spool.with_name("spool.seq"))

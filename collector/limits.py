@@ -7,15 +7,15 @@ import zlib
 
 import msgspec
 
-from collector.admission import encoding
+from collector.admission import content_encoding
 from collector.deadlines import Deadlines
 from collector.errors import (
+    BodyTimeoutError,
     BusyError,
     ClientGoneError,
     MalformedRequestError,
     RejectedRequestError,
     TooLargeError,
-    TooSlowError,
 )
 from collector.in_flight import Reservation
 from collector.rsgi import Http, Scope
@@ -61,7 +61,7 @@ async def read(
         body = await _read_small(protocol, deadlines)
     else:
         body = await _read_large(scope, protocol, bounds, held, deadlines)
-    if encoding(scope) == "identity":
+    if content_encoding(scope) == "identity":
         return body
     return await _inflate(body, bounds, held)
 
@@ -223,8 +223,8 @@ def _waits_for_us(scope: Scope) -> bool:
     return (scope.headers.get("expect") or "").lower() == "100-continue"
 
 
-def _too_slow(deadlines: Deadlines) -> TooSlowError:
-    return TooSlowError(f"the body did not arrive within {deadlines.seconds:g} s")
+def _too_slow(deadlines: Deadlines) -> BodyTimeoutError:
+    return BodyTimeoutError(f"the body did not arrive within {deadlines.seconds:g} s")
 
 
 def _too_large(max_bytes: int, what: str = "") -> TooLargeError:

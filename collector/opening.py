@@ -9,8 +9,8 @@ from pathlib import Path
 import structlog
 
 from collector.damage import find_damage
-from collector.high_water import Cursors, beside
-from collector.repair import RepairInputs, finish, repair
+from collector.high_water import Cursors, high_water_of
+from collector.repair import RepairInputs, finish_repair, repair_spool
 from collector.settings import Limits
 from collector.spool_file import last_seq, open_spool, raise_last_seq, record_loss
 from lineage.process.clock import to_micros
@@ -35,15 +35,15 @@ def make_whole(
         sqlite3.Error: the file cannot be opened, or a new one cannot be written.
         OSError: as above.
     """
-    finish(path)
-    noted = beside(path).read()
+    finish_repair(path)
+    noted = high_water_of(path).read()
     reason = find_damage(path, thoroughly=is_suspect)
     if reason is None and noted and not path.exists():
         reason = f"{path.name} is gone"
     if reason is not None:
         _log.error("spool_damaged", path=str(path), reason=reason)
         known = RepairInputs(noted, read_cursors(), limits.keep_seconds)
-        repaired = repair(path, reason, known, now, limits.max_spool_bytes)
+        repaired = repair_spool(path, reason, known, now, limits.max_spool_bytes)
         _log.error("spool_repaired", **repaired._asdict())
     elif is_suspect or noted:
         _compare(path, limits, noted, read_cursors, now, is_suspect=is_suspect)

@@ -17,7 +17,7 @@ _LARGE_BYTES = 262_144
 
 
 class EventParser:
-    """`events.parse` for the event loop."""
+    """`events.parse_event` for the event loop."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -28,12 +28,12 @@ class EventParser:
         """Judge one event.
 
         Raises:
-            InvalidEventError: as `events.parse`.
-            TooManyError: as `events.parse`.
+            InvalidEventError: as `events.parse_event`.
+            TooManyError: as `events.parse_event`.
             CheckFailedError: the process for large events has ended.
         """
         if len(body) <= _LARGE_BYTES:
-            return events.parse(body, self.limits)
+            return events.parse_event(body, self.limits)
         return await self._wait(self._beside.parse, body)
 
     async def elements(self, body: bytes) -> list[bytes] | None:

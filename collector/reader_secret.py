@@ -30,7 +30,7 @@ def ensure_secret(path: Path) -> bytes:
         InvalidSettingError: the file holds something else.
     """
     with contextlib.suppress(FileNotFoundError):
-        return read_secret(path)
+        return read_reader_secret(path)
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     fresh.unlink(missing_ok=True)
     try:
@@ -43,10 +43,10 @@ def ensure_secret(path: Path) -> bytes:
             os.link(fresh, path)
     finally:
         fresh.unlink(missing_ok=True)
-    return read_secret(path)
+    return read_reader_secret(path)
 
 
-def read_secret(path: Path) -> bytes:
+def read_reader_secret(path: Path) -> bytes:
     """Read the secret.
 
     Raises:

@@ -59,7 +59,7 @@ class RepairInputs(NamedTuple):
     keep_seconds: float
 
 
-def finish(path: Path) -> None:
+def finish_repair(path: Path) -> None:
     """Bring a repair to its end that was interrupted."""
     for suffix in _SUFFIXES:
         _beside(path, f"repairing{suffix}").unlink(missing_ok=True)
@@ -71,7 +71,9 @@ def finish(path: Path) -> None:
         repaired.rename(path)
 
 
-def repair(path: Path, reason: str, known: RepairInputs, now: datetime, max_bytes: int) -> Repaired:
+def repair_spool(
+    path: Path, reason: str, known: RepairInputs, now: datetime, max_bytes: int
+) -> Repaired:
     """Build a new spool of what can be read, and give it the damaged one's name.
 
     Raises:

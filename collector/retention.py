@@ -3,7 +3,7 @@
 import sqlite3
 
 from collector.settings import Limits
-from collector.spool_file import Room, room
+from collector.spool_file import Room, fill_level
 from lineage.origins import FROM_MARQUEZ
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 
@@ -58,7 +58,7 @@ class SpoolRetention:
 
     def prune(self) -> None:
         """Delete some of what may go: in the writer's thread, and its transaction."""
-        self.room = room(self._connection)
+        self.room = fill_level(self._connection)
         is_full = self.room.share > _FULL_SHARE
         through = (self._needed_through or 0) if is_full else self._through
         kept = self._kept(self.room.share)

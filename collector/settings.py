@@ -77,7 +77,7 @@ class CollectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
 
 
-def read() -> CollectorSettings:
+def read_collector_settings() -> CollectorSettings:
     """Return the settings of this process.
 
     Raises:
@@ -99,7 +99,7 @@ def read() -> CollectorSettings:
     )
 
 
-def require_guarded(settings: CollectorSettings) -> None:
+def require_guarded_collector(settings: CollectorSettings) -> None:
     """See that only this machine, or only holders of the token, may send events.
 
     Raises:
@@ -114,7 +114,7 @@ def require_guarded(settings: CollectorSettings) -> None:
     )
 
 
-def read_token(limits: Limits) -> bytes | None:
+def read_sender_token(limits: Limits) -> bytes | None:
     """Return the token that senders must present, or None if anyone may send.
 
     Raises:

@@ -17,10 +17,10 @@ from typing import TypeVar
 
 from collector.damage import is_damage
 from collector.events import ValidEvent
-from collector.high_water import beside
+from collector.high_water import high_water_of
 from collector.retention import SpoolRetention
 from collector.settings import Limits
-from collector.spool_file import last_seq, losses, open_spool
+from collector.spool_file import last_seq, open_spool, spool_losses
 from collector.writes import Observer, Rejected, Row, WriteRequest
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from lineage.process.disk import is_out_of_room
@@ -52,8 +52,8 @@ class Spool:
         self._observer = observer
         self._queue: queue.SimpleQueue[tuple[WriteRequest, ...] | None] = queue.SimpleQueue()
         self._connection = open_spool(path, limits.max_spool_bytes)
-        self._high_water = beside(path)
-        self.losses = losses(self._connection)
+        self._high_water = high_water_of(path)
+        self.losses = spool_losses(self._connection)
         self.passed = SpoolRetention(self._connection, limits, clock)
         self._pruned_at = 0.0
         self._beat_at = 0.0

@@ -104,7 +104,7 @@ class Room(NamedTuple):
         return self.used_bytes / self.max_bytes
 
 
-def room(connection: sqlite3.Connection) -> Room:
+def fill_level(connection: sqlite3.Connection) -> Room:
     """Return the current fill level; the bound is that of this connection."""
     pages, free, most, size = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
@@ -144,7 +144,7 @@ def record_loss(  # noqa: PLR0913, PLR0917 - a row
     connection.execute("INSERT INTO loss VALUES (?, ?, ?, ?, ?)", row)
 
 
-def losses(connection: sqlite3.Connection) -> Losses | None:
+def spool_losses(connection: sqlite3.Connection) -> Losses | None:
     """Return what happened to the spool, or None if nothing happened."""
     sql = "SELECT count(*), sum(lost_events), max(at) FROM loss"
     times, lost, last_at = connection.execute(sql).fetchone()

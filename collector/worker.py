@@ -21,7 +21,7 @@ from collector.landing import SpoolLanding
 from collector.opening import make_whole
 from collector.parent import DAMAGED_SPOOL_EXIT, SUSPECT
 from collector.reader_secret import ensure_secret, secret_path
-from collector.settings import CollectorSettings, read, read_token
+from collector.settings import CollectorSettings, read_collector_settings, read_sender_token
 from collector.spool import Spool
 from lineage.process.clock import system_clock
 from lineage.process.disk import disk_problem
@@ -93,7 +93,7 @@ async def serve(fd: int, settings: CollectorSettings, more: Words = ()) -> int:
     loop, limits = asyncio.get_running_loop(), settings.limits
     stop = asyncio.Event()
     landing = SpoolLanding(loop)
-    admission = Admission(settings.place.own_hosts, read_token(limits))
+    admission = Admission(settings.place.own_hosts, read_sender_token(limits))
     app = App(landing, limits, admission, Deadlines(loop, limits.read_deadline_seconds))
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _drain, app, stop, limits.drain_seconds)
@@ -146,7 +146,7 @@ async def _wait(stop: asyncio.Event, seconds: float) -> None:
 def main() -> None:
     """Entry: the listening socket's number, and words of the parent, are the arguments."""
     log_to_stderr()
-    sys.exit(uvloop.run(serve(int(sys.argv[1]), read(), tuple(sys.argv[2:]))))
+    sys.exit(uvloop.run(serve(int(sys.argv[1]), read_collector_settings(), tuple(sys.argv[2:]))))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 
-from runbooks.library import PATH, index, page
+from runbooks.library import PATH, index_markdown, page_markdown
 
 _STYLE: Final = """
 :root { color-scheme: light dark; }
@@ -45,13 +45,13 @@ def page_html(name: str) -> str:
     Raises:
         UnknownPageError: there is none of that name.
     """
-    return _document(name, page(name))
+    return _document(name, page_markdown(name))
 
 
 @cache
 def index_html() -> str:
     """Return the list of all pages."""
-    return _document("Runbooks", index())
+    return _document("Runbooks", index_markdown())
 
 
 def _document(title: str, text: str) -> str:
@@ -67,13 +67,13 @@ def _document(title: str, text: str) -> str:
 <body>
 <nav><a href="/">Lineward</a> · <a href="{PATH}/">Runbooks</a></nav>
 <main>
-{render_page(text)}</main>
+{markdown_page(text)}</main>
 </body>
 </html>
 """
 
 
-def render_page(text: str) -> str:
+def markdown_page(text: str) -> str:
     """Markdown as HTML; markup inside it is text.
 
     Below a block with `lineward act` and no `--yes` stands that this is a dry run.

@@ -43,7 +43,7 @@ def page_names() -> frozenset[str]:
 
 
 @cache
-def page(name: str) -> str:
+def page_markdown(name: str) -> str:
     """Return a page, as Markdown.
 
     Raises:
@@ -55,7 +55,7 @@ def page(name: str) -> str:
 
 
 @cache
-def index() -> str:
+def index_markdown() -> str:
     """Return the list of pages, as Markdown."""
     parts = ["# Runbooks", _listed("Alerts", alert_pages()), _listed("Faults", kind_pages())]
     return "\n\n".join([*parts, _listed("For all of them", list(SHARED))])

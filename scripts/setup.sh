@@ -62,7 +62,7 @@ listener() {
   version=$(sed -n 's/^LISTENER_VERSION = "\(.*\)"$/\1/p' service/ingest/spark/spark_conf.py)
   [ ! -e "build/ivy/whole-$version" ] || return 0
   say "fetching OpenLineage's listener $version for Spark"
-  had build/ivy --packages "$(.venv/bin/python -c 'from service.ingest.spark.spark_conf import package; print(package())')"
+  had build/ivy --packages "$(.venv/bin/python -c 'from service.ingest.spark.spark_conf import listener_package; print(listener_package())')"
   touch "build/ivy/whole-$version"
 }
 

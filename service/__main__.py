@@ -44,11 +44,11 @@ from service.runtime.catalog_jobs import CatalogJobs
 from service.runtime.gc_tuning import freeze_startup
 from service.runtime.jobs import JobsFile, ScheduledJob
 from service.runtime.leader import Leader, replica_name
-from service.runtime.periodic import Retention, Work
-from service.runtime.policies import PolicyInForce, policy_of
+from service.runtime.periodic import CatalogTask, Retention
+from service.runtime.policies import PolicyInForce, read_policy
 from service.runtime.scheduler import JobRegistry
-from service.runtime.settings import Settings, read
-from service.runtime.startup_checks import require_guarded
+from service.runtime.settings import Settings, read_settings
+from service.runtime.startup_checks import require_guarded_service
 
 # Of PostgreSQL, which has a hundred connections for all roles by default: docs/operations.md.
 _READERS, _THREADS = 20, 8
@@ -68,8 +68,8 @@ def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
     begin_role()
     try:
-        given = StartupSettings(read(), notify_settings.read_routing(), read_delivery())
-        require_guarded(given.settings, _policy(given.settings), with_collector=False)
+        given = StartupSettings(read_settings(), notify_settings.read_routing(), read_delivery())
+        require_guarded_service(given.settings, _policy(given.settings), with_collector=False)
         ports = (given.settings.service_port, given.settings.metrics_port)
         listening = [listen(given.settings.host, port) for port in ports]
     except (InvalidSettingError, RejectedInputError, OSError) as error:
@@ -82,7 +82,7 @@ def main() -> int:
 def _policy(settings: Settings) -> Policy | None:
     """Load the policy file, or None if it is invalid: then the API rejects every request."""
     try:
-        return policy_of(settings.policy)
+        return read_policy(settings.policy)
     except RejectedInputError:
         return None
 
@@ -158,7 +158,7 @@ def _jobs(  # noqa: PLR0913, PLR0917 - what the process consists of
     docs/kubernetes/several-services.md lists them.
     """
     job = CatalogJobs(given.settings.catalog, leader).job
-    counting: list[Work] = [stored.look, partial(flush_counts, tallies=tallies), guard.count]
+    counting: list[CatalogTask] = [stored.look, partial(flush_counts, tallies=tallies), guard.count]
     return [
         # First and last: until the lease is held, the leader's jobs wait.
         job(
@@ -187,21 +187,21 @@ def _of_leader(
     stopping = threading.Event()
     leads = partial(job, is_leader_only=True)
 
-    def judge() -> Sequence[Work]:
+    def judge() -> Sequence[CatalogTask]:
         return guard.judge, PolicyNotes("service", policy.standing), ImpactClock(system_clock)
 
-    def notify() -> Sequence[Work]:
+    def notify() -> Sequence[CatalogTask]:
         return incident_worker.build_tasks(
             settings, given.routing, given.delivery, policy=policy, began_at=began_at
         )
 
-    def cache() -> Sequence[Work]:
+    def cache() -> Sequence[CatalogTask]:
         metrics.drop_cache()  # of an earlier epoch: it may be of another day
         return [lambda _engine: metrics.renew_cache()]
 
     yield leads("audit", ("access_audit", "policy_notes", "impact_clock"), judge, runs_at_stop=True)
     yield leads("incidents", incident_worker.STEPS, notify, runs_at_stop=True)
-    yield leads("diagnosis", ("diagnosis",), lambda: incident_worker.diagnosis(settings))
+    yield leads("diagnosis", ("diagnosis",), lambda: incident_worker.build_diagnosis(settings))
     yield leads(
         "policy_actions",
         ("policy_actions",),

@@ -185,7 +185,7 @@ class UnknownPersonError(RequestError):
     title = "Unauthorized"
 
 
-class TooSlowError(RequestError):
+class RequestTimeoutError(RequestError):
     """Request that timed out; the action may have been done."""
 
     status = 503

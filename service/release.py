@@ -3,7 +3,7 @@
 from importlib.metadata import PackageNotFoundError, version
 
 
-def release() -> str:
+def installed_version() -> str:
     """Return the installed version; an uninstalled checkout has none."""
     try:
         return version("lineward")

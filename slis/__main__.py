@@ -28,7 +28,7 @@ from lineage.process.health_port import serve_health
 from lineage.process.role import await_catalog, begin_role, end_with_parent, stop_on_signals
 from slis import settings
 from slis.settings import PipelineSettings, SharedPaths
-from slis.spark.session import describe_session, empty_scratch, open_session
+from slis.spark.session import describe_session, empty_scratch, spark_session
 from slis.spark.session_settings import is_submitted
 
 if TYPE_CHECKING:
@@ -52,7 +52,11 @@ def main() -> int:
         # lost is a batch that was not committed, which the next start repeats.
         end_with_parent(signal.SIGKILL)
     try:
-        place, chosen, log_settings = settings.read_place(), settings.read(), read_log()
+        place, chosen, log_settings = (
+            settings.read_place(),
+            settings.read_pipeline_settings(),
+            read_log(),
+        )
         # In a container whose root is read-only, only a mounted folder can be made.
         place.data_dir.mkdir(parents=True, exist_ok=True)
         serve_health()
@@ -61,7 +65,7 @@ def main() -> int:
         return 2
     stopped = stop_on_signals()
     opened = partial(
-        open_session,
+        spark_session,
         master=chosen.master,
         driver_memory=chosen.driver_memory,
         warehouse=place.data_dir / "warehouse",

@@ -34,7 +34,7 @@ from slis.stream.log.event_log import EventLog
 from slis.stream.log.spool_log import SpoolLog
 from slis.stream.log.spool_reader import BatchLimits
 from slis.stream.merge.merge import MergeResult
-from slis.stream.prune import prune
+from slis.stream.prune import prune_lake_and_catalog
 from slis.stream.running import PipelineStoppedError, StreamThread
 
 log = structlog.get_logger(__name__)
@@ -234,7 +234,7 @@ class Pipeline:
         if self._retention.is_due():
             with self._retention.turn():
                 keep = self._policy.current().retention_days
-                prune(self._writer, self._settings, now, lake_days=keep)
+                prune_lake_and_catalog(self._writer, self._settings, now, lake_days=keep)
 
     def _compact(self, spark: SparkSession, now: datetime) -> None:
         is_hasty = not self._compactions.has_failed and compaction.is_scattered(self._writer)

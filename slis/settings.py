@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from lineage.catalog.engine import catalog_url
-from lineage.lake.settings import LakeSettings, read_settings
+from lineage.lake.settings import LakeSettings, read_lake_settings
 from lineage.lake.storage import Lake, open_lake
 from lineage.process import environment
 from lineage.process.setting_files import add_password
@@ -107,10 +107,10 @@ def read_place() -> SharedPaths:
     """
     place = environment.read(SharedPaths)
     url = add_password(place.catalog_url, place.catalog_password_file)
-    return msgspec.structs.replace(place, lake_settings=read_settings(), catalog_url=url)
+    return msgspec.structs.replace(place, lake_settings=read_lake_settings(), catalog_url=url)
 
 
-def read() -> PipelineSettings:
+def read_pipeline_settings() -> PipelineSettings:
     """Read the settings of this process.
 
     Raises:

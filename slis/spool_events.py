@@ -164,7 +164,7 @@ def _run(
         )
 
 
-def events(
+def make_events(
     count: int, *, seed: int, start: datetime, apart: timedelta
 ) -> Iterator[tuple[datetime, bytes]]:
     """`count` events as (event_time, body), the same for the same seed."""
@@ -217,7 +217,7 @@ def feed(path: Path, per_second: int, seconds: int) -> None:
     began = time.monotonic()
     for turn in range(seconds * _TURNS_A_SECOND):
         now = system_clock()
-        rows = events(a_turn, seed=turn + 1, start=now, apart=timedelta(0))
+        rows = make_events(a_turn, seed=turn + 1, start=now, apart=timedelta(0))
         fill_spool(path, ((now, body) for _, body in rows))
         time.sleep(max(0.0, began + (turn + 1) / _TURNS_A_SECOND - time.monotonic()))
 

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine, event, text
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
-from slis.spark.session import open_session
+from slis.spark.session import spark_session
 from tests.suite.classes import INTERPRETED, java_options
 from tests.suite.disks import small_disk
 from tests.suite.durations import Recorder
@@ -125,7 +125,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Start the one session of the run: a start costs more than most tests."""
-    session = open_session(warehouse=tmp_path_factory.mktemp("warehouse"))
+    session = spark_session(warehouse=tmp_path_factory.mktemp("warehouse"))
     for name, value in INTERPRETED.items():
         session.conf.set(name, value)
     yield session

@@ -9,7 +9,7 @@ import structlog
 from sqlalchemy import Connection, text
 
 from alerts.detection.run_attempts import FailedRun, load_attempts, load_failed
-from alerts.root_cause.faults import FaultGroup, Root
+from alerts.root_cause.faults import FaultGroup, FaultRoot
 from alerts.root_cause.retries import RULES, RetryWait, UsualFigures, find_retry_wait
 from alerts.root_cause.severity import PAGE, Severity
 from alerts.root_cause.snapshot import LineageSnapshot, Rows
@@ -50,8 +50,8 @@ class DueFailures(msgspec.Struct, frozen=True, eq=False):
         retries: a retry of these is expected.
     """
 
-    roots: frozenset[Root]
-    retries: Mapping[Root, RetryWait]
+    roots: frozenset[FaultRoot]
+    retries: Mapping[FaultRoot, RetryWait]
 
     def is_waiting(self, group: FaultGroup, level: Severity, now: int) -> bool:
         """Return whether no dataset is affected by a fault yet, and notifications wait."""
@@ -82,7 +82,7 @@ def count_failing(connection: Connection) -> tuple[int, int | None]:
 def find_due_failures(
     connection: Connection,
     found: Iterable[FaultGroup],
-    failures: Collection[Root],
+    failures: Collection[FaultRoot],
     snapshot: LineageSnapshot,
     as_of: int,
 ) -> DueFailures:

@@ -27,7 +27,7 @@ from alerts.operator_actions.suppression_windows import (
 )
 from alerts.root_cause.cause_merging import find_shared_causes, merge_by_cause
 from alerts.root_cause.common_causes import CommonCause
-from alerts.root_cause.faults import FaultGroup, Root
+from alerts.root_cause.faults import FaultGroup, FaultRoot
 from alerts.root_cause.impact_walks import ImpactWalks
 from alerts.root_cause.kinds import UNDER_WAY
 from alerts.root_cause.retries import select_failures
@@ -50,7 +50,7 @@ class DetectedFaults(msgspec.Struct, frozen=True, eq=False):
     """
 
     as_of: int
-    by_root: Mapping[Root, DetectedFault] = {}
+    by_root: Mapping[FaultRoot, DetectedFault] = {}
     unknown: frozenset[int] = frozenset()
     walks: ImpactWalks | None = None
     owners: OwnerNumbers | None = None
@@ -114,7 +114,7 @@ class _Context(msgspec.Struct, frozen=True, eq=False):
     due: DueFailures
     undeclared: frozenset[int]
 
-    def name_of(self, root: Root) -> _Name:
+    def name_of(self, root: FaultRoot) -> _Name:
         """Return namespace and name of a root; both empty if it is not known any more."""
         if root.entity == "job":
             return self.root_names.get(root.key, ("", ""))

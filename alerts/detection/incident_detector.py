@@ -22,12 +22,16 @@ from alerts.detection.summaries import StepSummaries, summarize_step
 from alerts.incidents import lifecycle
 from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.incident import Incident
-from alerts.incidents.incident_store import load_active, save, version
+from alerts.incidents.incident_store import incidents_version, load_active, save_step
 from alerts.incidents.step_slices import first_slice
 from alerts.incidents.steps import IncidentCommand, IncidentEvent, StepInput, StepResult, cap_times
 from alerts.notify.router import route_incident_step
 from alerts.notify.settings import RoutingSettings
-from alerts.operator_actions.command_queue import complete, pending, rejections
+from alerts.operator_actions.command_queue import (
+    command_rejections,
+    complete_commands,
+    pending_commands,
+)
 from alerts.operator_actions.suppression_windows import load_windows
 from lineage.catalog.engine import write_transaction
 from lineage.policy.model import Policy
@@ -115,9 +119,9 @@ class IncidentDetector:
             if as_of is not None and self._is_search_due(connection, as_of, at):
                 self._search(connection, as_of, at, policy)
             own = list(find_own_faults(connection, status, self._settings.platform, failures))
-            if version(connection) != self._version:
+            if incidents_version(connection) != self._version:
                 self._reload(connection)
-            commands = pending(connection)
+            commands = pending_commands(connection)
         self._count_explained(engine, as_of)
         faults = {**self._detected.by_root, **{each.root: each for each in own}}
         now = StepInput(
@@ -160,7 +164,7 @@ class IncidentDetector:
         return not step.changed and {each.id: each for each in step.incidents} == self._incidents
 
     def _reload(self, connection: Connection) -> None:
-        self._version = version(connection)
+        self._version = incidents_version(connection)
         self._incidents = {each.id: each for each in load_active(connection)}
 
     def _write(self, engine: Engine, seen: _Observation, step: StepResult) -> None:
@@ -169,14 +173,14 @@ class IncidentDetector:
             step = self._first_slice(connection, step, seen)
             summaries = self._summarize(connection, step, seen)
         with write_transaction(engine) as connection:
-            if version(connection, is_held=True) != self._version:
+            if incidents_version(connection, is_held=True) != self._version:
                 self._reload(connection)
                 step = self._first_slice(connection, self._advance(seen.now), seen)
                 summaries = self._summarize(connection, step, seen)
-            save(connection, self._incidents, step, seen.faults_of(step), summaries.lists)
+            save_step(connection, self._incidents, step, seen.faults_of(step), summaries.lists)
             numbers = [number for number, _ in seen.commands]
-            rejected = rejections(seen.commands, step.rejected)
-            complete(connection, numbers, rejected, seen.now.at)
+            rejected = command_rejections(seen.commands, step.rejected)
+            complete_commands(connection, numbers, rejected, seen.now.at)
             route_incident_step(
                 connection, step, summaries.pictures, seen.policy, self._settings, seen.now.at
             )

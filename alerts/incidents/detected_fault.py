@@ -11,7 +11,7 @@ import numpy as np
 
 from alerts.incidents.times import FaultTimes, NamedTime, name_beginning
 from alerts.root_cause.common_causes import CommonCause
-from alerts.root_cause.faults import FaultGroup, Member, Root, UnknownReason
+from alerts.root_cause.faults import FaultGroup, FaultRoot, Member, UnknownReason
 from alerts.root_cause.impact_walks import ImpactWalks
 from alerts.root_cause.kinds import KIND_BY_ID
 from alerts.root_cause.retries import RULES as RETRY_RULES
@@ -49,11 +49,11 @@ class DetectedFault(msgspec.Struct, frozen=True, eq=False):
         has_new_source: an upstream dataset is new and undeclared.
     """
 
-    root: Root
+    root: FaultRoot
     onset: int
     bad_keys: frozenset[int] = frozenset()
     root_keys: frozenset[int] = frozenset()
-    faults: frozenset[Root] = frozenset()
+    faults: frozenset[FaultRoot] = frozenset()
     severity: Severity = BY_KIND
     owner: str | None = None
     cadence_seconds: float = 0.0
@@ -142,7 +142,7 @@ def service_fault(
     message: str | None = None,
 ) -> DetectedFault:
     """Return a fault of Lineward itself: of a role, an access, or events set aside."""
-    root = Root("service", NO_KEY, kind, part)
+    root = FaultRoot("service", NO_KEY, kind, part)
     severity = TICKET_BY_KIND if KIND_BY_ID[kind].urgency == TICKET else BY_KIND
     return DetectedFault(
         root,

@@ -9,7 +9,7 @@ import msgspec
 
 from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.times import FaultTimes, LifeTimes, NamedTime, list_times, name_beginning
-from alerts.root_cause.faults import Root, UnknownReason
+from alerts.root_cause.faults import FaultRoot, UnknownReason
 from alerts.root_cause.kinds import Progression, progression_of
 from alerts.root_cause.severity import BY_KIND, PAGE, Severity
 from lineage.names import keys
@@ -52,7 +52,7 @@ class Incident(msgspec.Struct, frozen=True):
     """
 
     id: str
-    root: Root
+    root: FaultRoot
     state: State
     onset: int
     seen_at: int
@@ -134,7 +134,7 @@ def is_worse(fault: DetectedFault, own: Incident) -> bool:
     return fault.severity.level == PAGE and own.severity.level != PAGE
 
 
-def progression_of_root(root: Root) -> tuple[Progression, str, int, str] | None:
+def progression_of_root(root: FaultRoot) -> tuple[Progression, str, int, str] | None:
     """Return the progression of a fault of a job or dataset; None: its kind never changes."""
     progression = progression_of(root.kind)
     return None if progression is None else (progression, root.entity, root.key, root.name)

@@ -29,7 +29,7 @@ _incident = tables.incident
 _Row = dict[str, Any]
 
 
-def version(connection: Connection, *, is_held: bool = False) -> int:
+def incidents_version(connection: Connection, *, is_held: bool = False) -> int:
     """Return how often incidents were written: a cache of another version is stale.
 
     Args:
@@ -47,7 +47,7 @@ def load_active(connection: Connection) -> tuple[Incident, ...]:
     return tuple(msgspec.json.decode(life, type=Incident) for life in connection.scalars(lives))
 
 
-def save(
+def save_step(
     connection: Connection,
     before: Mapping[str, Incident],
     step: StepResult,
@@ -77,7 +77,7 @@ def save(
     add_impacts(connection, lists)
     _deactivate(connection, [number for number in before if number not in active])
     fold_rows(connection, tables.incident_event, [_event_row(each) for each in step.events])
-    moved = {"name": _CURSOR, "position": version(connection, is_held=True) + 1}
+    moved = {"name": _CURSOR, "position": incidents_version(connection, is_held=True) + 1}
     fold_rows(connection, tables.service_cursor, [moved])
 
 

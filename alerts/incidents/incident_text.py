@@ -5,7 +5,7 @@ from typing import Final
 
 from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.incident import Incident
-from alerts.root_cause.faults import Root
+from alerts.root_cause.faults import FaultRoot
 from alerts.root_cause.kinds import PROVENANCE
 from lineage.process.clock import instant_text
 from lineage.process.error_lines import ERROR_CHARACTERS, error_line
@@ -49,7 +49,7 @@ def describe_fault(incident: Incident, fault: DetectedFault) -> str:
     return title(incident.root, fault.name, count, has_new_source=fault.has_new_source)
 
 
-def title(root: Root, name: str, members: int, *, has_new_source: bool = False) -> str:
+def title(root: FaultRoot, name: str, members: int, *, has_new_source: bool = False) -> str:
     """Return a title in one line.
 
     Args:
@@ -65,7 +65,7 @@ def title(root: Root, name: str, members: int, *, has_new_source: bool = False) 
     return f"{text}; {members:,} dataset{'s' if members > 1 else ''} bad"
 
 
-def _title_of_kind(root: Root, kind: str, name: str) -> str:
+def _title_of_kind(root: FaultRoot, kind: str, name: str) -> str:
     if root.entity == "cause":
         return f"Jobs with {name} {_CAUSE_TITLES.get(kind, 'are bad')}"
     return _TITLES[kind].format(root=f"{_ENTITIES[root.entity]} {name}", name=name)

@@ -8,7 +8,7 @@ import msgspec
 from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.incident import Incident, is_worse, progression_of_root
 from alerts.incidents.steps import LifecycleRules
-from alerts.root_cause.faults import Root
+from alerts.root_cause.faults import FaultRoot
 from alerts.root_cause.kinds import IS_LATE_ONLY, KIND_BY_ID, progression_of
 from lineage.process.clock import SECOND_MICROS
 
@@ -92,7 +92,7 @@ def _claim_faults(
     return claims
 
 
-def _is_of_another(fault: DetectedFault, incident: Incident, roots: set[Root]) -> bool:
+def _is_of_another(fault: DetectedFault, incident: Incident, roots: set[FaultRoot]) -> bool:
     """Return whether the fault has an incident of its own.
 
     A dataset may have reads of an unknown source and an undeclared source at once.
@@ -123,18 +123,18 @@ class _FaultIndex:
         courses = ((progression_of_root(fault), each) for fault, each in placed)
         self._by_course = {course: each for course, each in courses if course is not None}
 
-    def of(self, root: Root) -> DetectedFault | None:
+    def of(self, root: FaultRoot) -> DetectedFault | None:
         """Return the fault of a root; by its job or dataset where the kind has changed."""
         same, course = self._by_fault.get(root), progression_of_root(root)
         return self._by_course.get(course) if same is None and course is not None else same
 
 
-def _order(placed: tuple[Root, DetectedFault]) -> tuple[Root, Root]:
+def _order(placed: tuple[FaultRoot, DetectedFault]) -> tuple[FaultRoot, FaultRoot]:
     fault, found = placed
     return fault, found.root
 
 
-def _entity(root: Root) -> tuple[str, int, str]:
+def _entity(root: FaultRoot) -> tuple[str, int, str]:
     return root.entity, root.key, root.name
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.incident import Incident
-from alerts.root_cause.faults import Root
+from alerts.root_cause.faults import FaultRoot
 from lineage.process.clock import SECOND_MICROS
 
 EventKind = Literal[
@@ -100,8 +100,8 @@ class IncidentEvent(msgspec.Struct, frozen=True):
     reason: str
     by: str | None = None
     members: tuple[int, ...] = ()
-    old_root: Root | None = None
-    new_root: Root | None = None
+    old_root: FaultRoot | None = None
+    new_root: FaultRoot | None = None
     old_owner: str | None = None
     new_owner: str | None = None
     other_id: str | None = None

@@ -9,7 +9,7 @@ from alerts.incidents.incident import Incident
 from alerts.incidents.matching import Match
 from alerts.incidents.steps import EventKind, IncidentEvent
 from alerts.incidents.times import FaultTimes
-from alerts.root_cause.faults import Root
+from alerts.root_cause.faults import FaultRoot
 from alerts.root_cause.severity import PAGE
 
 _KIND_CHANGED: Final = "the same fault, of another kind now"
@@ -106,7 +106,7 @@ def _beginning(own: Incident, fault: DetectedFault) -> dict[str, int | FaultTime
     return {"onset": min(own.onset, fault.onset), "times": fault.times.merge(own.times)}
 
 
-def _is_same_entity(one: Root, other: Root) -> bool:
+def _is_same_entity(one: FaultRoot, other: FaultRoot) -> bool:
     return (one.entity, one.key, one.name) == (other.entity, other.key, other.name)
 
 

@@ -14,7 +14,7 @@ from alerts.notify import sentences
 from alerts.notify.alertmanager_webhook import FiredAlert
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
-from alerts.notify.links import runbook
+from alerts.notify.links import runbook_link
 from alerts.notify.message import Kind, Message, MessageLinks, MessageRoot, Severity
 from alerts.notify.notification_plan import Notification, NotificationPlan
 from alerts.notify.notification_state import ChannelState, NotificationState
@@ -232,7 +232,7 @@ def _message(  # noqa: PLR0913 - each stands in it
         root=MessageRoot(own.name, " ".join(filter(None, about)) or "lineward", "lineward"),
         owner=owner,
         note=join_sentences(note, annotations.get("description", "")),
-        links=MessageLinks(runbook=runbook(own.name, context.settings)),
+        links=MessageLinks(runbook=runbook_link(own.name, context.settings)),
         correlation_id=f"alert-{own.fingerprint}-{from_micros(own.starts_at):%Y%m%dT%H%M%SZ}",
         is_answerable=False,
     )

@@ -10,7 +10,7 @@ from alerts.notify.channels.channel import Outcome, PermanentFailure, Retryable,
 from alerts.notify.claims import SendClaim
 from alerts.notify.delivery_queries import FAILED, REPEATED, SENT
 from alerts.notify.fallback import Fallback
-from alerts.notify.outbox import add_count, one
+from alerts.notify.outbox import add_count, message_condition
 from alerts.notify.settings import DeliverySettings
 from lineage.catalog.tables import notification, notification_channel
 from lineage.process.clock import SECOND_MICROS
@@ -105,7 +105,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
 def _update(connection: Connection, claim: SendClaim, **values: Any) -> None:  # noqa: ANN401 - columns
     connection.execute(
         update(notification)
-        .where(one(claim.message.incident_id, claim.message.revision, claim.channel))
+        .where(message_condition(claim.message.incident_id, claim.message.revision, claim.channel))
         .values(**values)
     )
 

@@ -21,7 +21,7 @@ from alerts.notify.coalescing import (
     choose_next,
 )
 from alerts.notify.message import Kind, Message, from_json
-from alerts.notify.outbox import IS_PAGE, of_incident, one, waiting
+from alerts.notify.outbox import IS_PAGE, incident_condition, message_condition, waiting_messages
 from alerts.notify.settings import DeliverySettings
 from lineage.catalog.tables import notification, notification_channel
 from lineage.process.clock import SECOND_MICROS
@@ -90,7 +90,7 @@ def claim(connection: Connection, channel: str, now: int, lease_seconds: int) ->
         lease_seconds: for so long no other sender takes it.
     """
     while (incident_id := _next_incident(connection, channel, now)) is not None:
-        rows = connection.execute(waiting(incident_id, channel).with_for_update()).all()
+        rows = connection.execute(waiting_messages(incident_id, channel).with_for_update()).all()
         if not rows or rows[0].next_attempt_at > now:
             return None  # another sender was quicker
         before = _load_last_sent(connection, channel, incident_id)
@@ -141,7 +141,7 @@ def _load_last_sent(connection: Connection, channel: str, incident_id: str) -> _
     rows = connection.execute(
         select(notification)
         .where(
-            of_incident(incident_id, channel),
+            incident_condition(incident_id, channel),
             or_(notification.c.state.in_(("sent", "failed")), is_over),
         )
         .order_by(notification.c.revision.desc())
@@ -167,7 +167,7 @@ def _drop_superseded(
     for revision, reason in plan.dropped:
         connection.execute(
             update(notification)
-            .where(one(rows[0].incident_id, revision, rows[0].channel))
+            .where(message_condition(rows[0].incident_id, revision, rows[0].channel))
             .values(state="superseded", reason=reason, finished_at=now)
         )
 
@@ -181,7 +181,7 @@ def _record_attempt(
     ages = [each.undelivered_since for each in rows if each.revision in stands_for]
     connection.execute(
         update(notification)
-        .where(one(row.incident_id, row.revision, row.channel))
+        .where(message_condition(row.incident_id, row.revision, row.channel))
         .values(
             attempts=row.attempts + 1,
             next_attempt_at=now + lease * SECOND_MICROS,

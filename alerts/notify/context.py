@@ -56,7 +56,7 @@ class RoutingContext(msgspec.Struct, frozen=True):
         return tuple(each for each in every if (owner.name, each[0]) not in state.steps)
 
 
-def is_outage(state: NotificationState) -> bool:
+def is_muting(state: NotificationState) -> bool:
     """Return whether the incident mutes those that follow from it."""
     return state.fault in OUTAGE_ROOTS and state.is_bad
 

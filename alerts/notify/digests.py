@@ -75,7 +75,7 @@ def build_digests(
     for ticket in tickets:
         if ticket.is_notified:
             own = ticket.draft
-            entry = _Entry(own.since, ticket.incident_id, ticket_line(ticket))
+            entry = _Entry(own.since, ticket.incident_id, digest_line(ticket))
             by_owner[ticket.addressee].append(entry)
         elif ticket.is_for_digest:
             owner = context.address(ticket.owner, "ticket").owner
@@ -127,7 +127,7 @@ def _digest_channel(owner: str, context: RoutingContext) -> str | None:
     return quiet[0] if quiet else None
 
 
-def ticket_line(ticket: NotificationState) -> str:
+def digest_line(ticket: NotificationState) -> str:
     """Return one incident of a list."""
     own = ticket.draft
     return sentences.ticket_line(own.root.name, own.what, own.since, ticket.incident_state)

@@ -14,7 +14,7 @@ from alerts.notify.channels.registry import can_page, required_settings
 from alerts.notify.claims import SendClaim
 from alerts.notify.delivery_queries import FAILED
 from alerts.notify.message import Message, MessageRoot, from_json
-from alerts.notify.outbox import add_count, enqueue, one, waiting
+from alerts.notify.outbox import add_count, enqueue, message_condition, waiting_messages
 from lineage.catalog.tables import notification, notification_channel
 from lineage.process.clock import SECOND_MICROS
 
@@ -54,7 +54,7 @@ class Fallback(msgspec.Struct, frozen=True):
         """Copy a message that is no longer tried, unless that was done while it waited."""
         row = connection.execute(
             select(notification).where(
-                one(claim.message.incident_id, claim.message.revision, claim.channel)
+                message_condition(claim.message.incident_id, claim.message.revision, claim.channel)
             )
         ).one()
         if row.fell_back_at is None:
@@ -139,14 +139,14 @@ def _load_overdue(connection: Connection, before: int) -> Sequence[Row[Any, Any]
 
 
 def _load_pending(connection: Connection, incident_id: str, channel: str) -> Sequence[Row[Any]]:
-    pending = waiting(incident_id, channel).where(notification.c.fell_back_at.is_(None))
+    pending = waiting_messages(incident_id, channel).where(notification.c.fell_back_at.is_(None))
     return connection.execute(pending).all()
 
 
 def _mark_handed_over(connection: Connection, row: Row[Any], now: int) -> None:
     connection.execute(
         update(notification)
-        .where(one(row.incident_id, row.revision, row.channel))
+        .where(message_condition(row.incident_id, row.revision, row.channel))
         .values(fell_back_at=now)
     )
 

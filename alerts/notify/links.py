@@ -14,7 +14,7 @@ def links_of(summary: IncidentSummary, settings: Variables) -> MessageLinks:
     """Return the links of one incident."""
     return MessageLinks(
         explorer=_explorer(summary.dataset, settings),
-        runbook=runbook(summary.runbook, settings),
+        runbook=runbook_link(summary.runbook, settings),
         dashboard=_dashboard(summary.dataset, settings),
         full_list=full_list(summary.incident.id, settings),
     )
@@ -26,7 +26,7 @@ def full_list(incident_id: str | None, settings: Variables) -> str:
     return _base(settings.public_url) + path
 
 
-def runbook(name: str | None, settings: Variables) -> str | None:
+def runbook_link(name: str | None, settings: Variables) -> str | None:
     """Return the link to the runbook of an alert or of a kind of fault."""
     return f"{_base(settings.public_url)}{_RUNBOOKS}/{quote(name, safe='')}" if name else None
 
@@ -44,13 +44,13 @@ def _dashboard(dataset: tuple[str, str] | None, settings: Variables) -> str | No
     url = _base(settings.dashboards_url) + _DASHBOARD
     if dataset is None:
         return url
-    asked = query(**{"var-dataset_namespace": dataset[0], "var-dataset": dataset[1]})
+    asked = url_query(**{"var-dataset_namespace": dataset[0], "var-dataset": dataset[1]})
     return f"{url}?{asked}"
 
 
 def dataset_at(namespace: str, name: str) -> str:
     """Return the path of a dataset's page; the audit reads the namespace in it."""
-    return f"/dataset?{query(dataset_namespace=namespace, dataset=name)}"
+    return f"/dataset?{url_query(dataset_namespace=namespace, dataset=name)}"
 
 
 def incident_at(incident_id: str) -> str:
@@ -58,7 +58,7 @@ def incident_at(incident_id: str) -> str:
     return f"/incidents/{quote(incident_id, safe='')}"
 
 
-def query(**asked: str) -> str:
+def url_query(**asked: str) -> str:
     """Return names and values as the query of a URL."""
     return urlencode(asked, quote_via=quote, errors="replace")
 

@@ -10,7 +10,7 @@ from alerts.notify.links import links_of
 from alerts.notify.message import Message, MessageRoot
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.settings import RoutingSettings
-from alerts.root_cause.faults import Root as FaultRoot
+from alerts.root_cause.faults import FaultRoot
 from alerts.root_cause.kinds import STANDING_GAP
 from lineage.states import UNAUTHORIZED_ACCESS
 

@@ -6,7 +6,11 @@ from sqlalchemy import Connection, Engine
 
 from alerts.notify import router
 from alerts.notify.settings import RoutingSettings
-from alerts.operator_actions.command_queue import EscalationRequest, complete, pending_escalations
+from alerts.operator_actions.command_queue import (
+    EscalationRequest,
+    complete_commands,
+    pending_escalations,
+)
 from lineage.catalog.engine import write_transaction
 from lineage.policy.model import Policy
 from lineage.process.clock import Clock, to_micros
@@ -26,7 +30,7 @@ class NotificationWorker:
         """Run one turn in one transaction; none where nothing is due."""
         at, policy = to_micros(self._clock()), self._policy()
         with engine.connect() as connection:
-            is_due = router.is_due(connection, policy, self._settings, at)
+            is_due = router.is_route_due(connection, policy, self._settings, at)
             if not is_due and not pending_escalations(connection):
                 return
         with write_transaction(engine) as connection:
@@ -37,8 +41,8 @@ class NotificationWorker:
     def _escalate(
         self, connection: Connection, request: EscalationRequest, policy: Policy, at: int
     ) -> None:
-        is_escalated = router.escalate(
+        is_escalated = router.escalate_incident(
             connection, request.incident_id, request.by, policy, self._settings, at
         )
         rejected = {} if is_escalated else {request.id: _NO_STEP}
-        complete(connection, [request.id], rejected, at)
+        complete_commands(connection, [request.id], rejected, at)

@@ -17,19 +17,21 @@ _own = notification.c
 IS_PAGE: Final = _own.message.contains(f'"severity":"{PAGE}"', autoescape=True)
 
 
-def of_incident(incident_id: str, channel: str) -> ColumnElement[bool]:
+def incident_condition(incident_id: str, channel: str) -> ColumnElement[bool]:
     """Return the condition for all messages of an incident to a channel."""
     return and_(_own.incident_id == incident_id, _own.channel == channel)
 
 
-def one(incident_id: str, revision: int, channel: str) -> ColumnElement[bool]:
+def message_condition(incident_id: str, revision: int, channel: str) -> ColumnElement[bool]:
     """Return the condition for one message to one channel."""
-    return and_(of_incident(incident_id, channel), _own.revision == revision)
+    return and_(incident_condition(incident_id, channel), _own.revision == revision)
 
 
-def waiting(incident_id: str, channel: str) -> Select[Any]:
+def waiting_messages(incident_id: str, channel: str) -> Select[Any]:
     """Return the query for the waiting messages of an incident to a channel, in order."""
-    own = select(notification).where(of_incident(incident_id, channel), _own.state == "waiting")
+    own = select(notification).where(
+        incident_condition(incident_id, channel), _own.state == "waiting"
+    )
     return own.order_by(_own.revision)
 
 
@@ -74,7 +76,7 @@ def enqueue(
 def _is_enqueued(connection: Connection, message: Message, channel: str) -> bool:
     """Return whether it or a later one is there: an old state must not replace a newer one."""
     is_there = exists().where(
-        of_incident(message.incident_id, channel),
+        incident_condition(message.incident_id, channel),
         notification.c.revision >= message.revision,
     )
     return bool(connection.scalar(select(is_there)))
@@ -116,7 +118,7 @@ def _mark_handed_over(connection: Connection, message: Message, channel: str) ->
     """Record that the fallback channel has this revision."""
     connection.execute(
         update(notification)
-        .where(one(message.incident_id, message.revision, channel))
+        .where(message_condition(message.incident_id, message.revision, channel))
         .values(fell_back_at=message.at)
     )
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from alerts.incidents.steps import IncidentEvent, StepResult
 from alerts.notify import downstream_notices, sentences
-from alerts.notify.context import MEMBER_UPDATE_SECONDS, RoutingContext, is_outage
+from alerts.notify.context import MEMBER_UPDATE_SECONDS, RoutingContext, is_muting
 from alerts.notify.escalation import escalate_due
 from alerts.notify.first_notification import repage, start_or_hold
 from alerts.notify.incident_summary import IncidentSummary
@@ -157,7 +157,7 @@ def _with_outages(context: RoutingContext, plans: Iterable[NotificationPlan]) ->
     outages = set(context.outages)
     for plan in plans:
         own = plan.state
-        (outages.add if is_outage(own) else outages.discard)(own.incident_id)
+        (outages.add if is_muting(own) else outages.discard)(own.incident_id)
     return msgspec.structs.replace(context, outages=frozenset(outages))
 
 

@@ -75,7 +75,7 @@ def channels_of_step(
     return tuple(dict.fromkeys((*own, *contact_channels(step))))
 
 
-def unclaimed(policy: Policy) -> list[str]:
+def unclaimed_entries(policy: Policy) -> list[str]:
     """Return the entries of `notify` that no type of channel knows."""
     steps = (step for owner in policy.owners for step in owner.escalation)
     lists = [*(owner.notify for owner in policy.owners), *(step.notify for step in steps)]

@@ -37,7 +37,7 @@ from alerts.notify.planning import (
     plan_step,
 )
 from alerts.notify.settings import RoutingSettings
-from alerts.notify.state_store import prune
+from alerts.notify.state_store import prune_ended
 from alerts.notify.suppression_summary import is_window_due, send_summaries
 from alerts.notify.ticket_caps import TicketCaps
 from lineage.catalog.queries import split_batches
@@ -94,14 +94,16 @@ def route_due(connection: Connection, policy: Policy, settings: RoutingSettings,
     if due:
         state_store.save_result(connection, plan_due(due, context, at), context, at)
     if send_digests(connection, context, at):
-        prune(connection, settings.keep_days, at)
+        prune_ended(connection, settings.keep_days, at)
     send_summaries(connection, context, at)
 
 
-def is_due(connection: Connection, policy: Policy, settings: RoutingSettings, at: int) -> bool:
+def is_route_due(
+    connection: Connection, policy: Policy, settings: RoutingSettings, at: int
+) -> bool:
     """Return whether `route_due` has work; a connection that only reads is enough."""
     return (
-        state_store.is_due(connection, policy.hash, at)
+        state_store.has_due(connection, policy.hash, at)
         or is_digest_due(connection, policy, settings, at)
         or is_window_due(connection, at)
     )
@@ -127,7 +129,7 @@ def receive_webhook(
     return found
 
 
-def escalate(  # noqa: PLR0913, PLR0917 - as `route_incident_step`
+def escalate_incident(  # noqa: PLR0913, PLR0917 - as `route_incident_step`
     connection: Connection,
     incident_id: str,
     by: str,

@@ -7,7 +7,7 @@ from pathlib import Path
 import structlog
 from sqlalchemy import Connection, Engine, select
 
-from alerts.notify.channels.channel import MissingSecretError, read_secret
+from alerts.notify.channels.channel import MissingSecretError, read_secret_file
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.channels.registry import find_type
 from alerts.notify.outbox import failed_channels, requeue
@@ -61,7 +61,7 @@ def secret_files(settings: DeliverySettings, channel: str) -> tuple[Path, ...]:
 def _fingerprint(paths: Sequence[Path]) -> str:
     """Return a text that changes with the secrets; empty: one of them is missing."""
     try:
-        secret = " ".join(map(read_secret, paths))
+        secret = " ".join(map(read_secret_file, paths))
     except MissingSecretError:
         secret = ""
     return hashlib.sha256(f"lineward {secret}".encode()).hexdigest()[:16] if secret else ""

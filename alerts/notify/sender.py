@@ -19,7 +19,7 @@ from alerts.notify.sentences import NOT_CONFIGURED
 from alerts.notify.settings import DeliverySettings
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.leases import require_lead
-from lineage.lease import LeaseLostError
+from lineage.lease_rules import LeaseLostError
 from lineage.process.clock import Clock, system_clock, to_micros
 
 _MOST_CHANNELS_AT_ONCE: Final = 8

@@ -126,7 +126,7 @@ def context_lines(message: Message) -> list[str]:
     return lines + ([f"Root less certain: {BRIDGED}"] if message.is_bridged else [])
 
 
-def describe(events: Iterable[IncidentEvent]) -> str:
+def describe_step(events: Iterable[IncidentEvent]) -> str:
     """Return the changes of a step, in their order."""
     return " ".join(_describe_event(event) for event in events if event.what not in _SILENT)
 

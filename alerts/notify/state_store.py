@@ -60,7 +60,7 @@ def load_states(
     return found
 
 
-def is_due(connection: Connection, policy_hash: str, at: int) -> bool:
+def has_due(connection: Connection, policy_hash: str, at: int) -> bool:
     """Return whether `load_due` has any."""
     query = select(incident_notification.c.incident_id).where(_is_due(policy_hash, at))
     return connection.scalar(query.limit(1)) is not None
@@ -187,7 +187,7 @@ def prune_states(connection: Connection, before: int) -> int:
     return connection.execute(delete(table).where(*is_over)).rowcount
 
 
-def prune(connection: Connection, keep_days: int, at: int) -> None:
+def prune_ended(connection: Connection, keep_days: int, at: int) -> None:
     """Delete what ended more than so many days before this time in µs."""
     before = at - keep_days * DAY_MICROS
     prune_states(connection, before)

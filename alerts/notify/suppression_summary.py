@@ -11,7 +11,7 @@ from alerts.incidents.times import HIDDEN_SINCE, NamedTime
 from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
-from alerts.notify.digests import ticket_line
+from alerts.notify.digests import digest_line
 from alerts.notify.links import full_list
 from alerts.notify.message import Message, MessageLinks, MessageRoot
 from alerts.notify.notification_plan import Notification
@@ -66,7 +66,7 @@ def _message(
         at=at,
         root=MessageRoot("window", name, "suppression"),
         owner=owner,
-        lines=tuple(ticket_line(each) for each in oldest[:MAX_LISTED]),
+        lines=tuple(digest_line(each) for each in oldest[:MAX_LISTED]),
         note=sentences.and_more(count - MAX_LISTED) if count > MAX_LISTED else "",
         links=MessageLinks(full_list=full_list(None, context.settings)),
     )

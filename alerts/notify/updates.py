@@ -12,7 +12,7 @@ from alerts.notify.context import MEMBER_UPDATE_SECONDS, RoutingContext
 from alerts.notify.first_notification import notify_owner, start_or_hold
 from alerts.notify.notification_plan import NotificationPlan
 from alerts.notify.notification_state import NotificationState
-from alerts.notify.sentences import QUIET, describe
+from alerts.notify.sentences import QUIET, describe_step
 from lineage.process.clock import SECOND_MICROS
 
 _OF_MEMBERS: Final[frozenset[EventKind]] = frozenset({"joined", "left"})
@@ -52,7 +52,7 @@ def _plan_resolved(
     plan: NotificationPlan, incident: Incident, news: Sequence[IncidentEvent]
 ) -> None:
     """Notify the end to every open channel; an incident without one ends silently."""
-    changes = describe(news)
+    changes = describe_step(news)
     note = sentences.merged(incident.merged_into, changes) if incident.merged_into else changes
     for channel_state in plan.state.open_channels:
         plan.close_channel(channel_state, "resolved", note)
@@ -67,7 +67,9 @@ def _plan_suppressed(plan: NotificationPlan, news: Sequence[IncidentEvent]) -> N
         return
     for channel_state in plan.state.open_channels:
         plan.add(
-            channel_state, "acknowledged" if channel_state.can_page else "changed", describe(news)
+            channel_state,
+            "acknowledged" if channel_state.can_page else "changed",
+            describe_step(news),
         )
     plan.update_state(last_notified_at=plan.at, has_unsent_changes=False)
 
@@ -85,15 +87,15 @@ def _plan_change(
     if "handed_over" in whats or ("unsuppressed" in whats and _has_new_owner(plan, context)):
         _hand_over(plan, news, context, is_already_notified=is_already_notified)
     elif whats & {"reopened", "escalated", "unsuppressed"}:
-        notify_owner(plan, context, "changed", describe(news))
-        plan.notify_all("changed", describe(news))
+        notify_owner(plan, context, "changed", describe_step(news))
+        plan.notify_all("changed", describe_step(news))
     elif "acknowledged" in whats and plan.state.incident_state == "acknowledged":
         plan.update_state(repage_at=None)
-        plan.notify_all("acknowledged", describe(news))
+        plan.notify_all("acknowledged", describe_step(news))
     elif whats <= _OF_MEMBERS and _was_just_notified(plan.state, plan.at):
         plan.update_state(has_unsent_changes=True)
     else:
-        plan.notify_all("changed", describe(news))
+        plan.notify_all("changed", describe_step(news))
 
 
 def _has_new_owner(plan: NotificationPlan, context: RoutingContext) -> bool:
@@ -125,11 +127,11 @@ def _hand_over(
     for channel_state in own.open_channels:
         # The webhook for tickets is everybody's.
         if channel_state.channel not in {*address.channels, context.settings.tickets}:
-            note = sentences.handed_over(address.owner, describe(news))
+            note = sentences.handed_over(address.owner, describe_step(news))
             plan.close_channel(channel_state, "handed_over", note)
     is_known = is_already_notified and any(event.is_owner_notified for event in news)
-    notify_owner(plan, context, "changed" if is_known else "opened", describe(news))
-    plan.notify_all("changed", describe(news))
+    notify_owner(plan, context, "changed" if is_known else "opened", describe_step(news))
+    plan.notify_all("changed", describe_step(news))
 
 
 def _adopt_pages(

@@ -31,14 +31,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     answer: str | None = None
 
 
-def record(connection: Connection, entry: Entry) -> None:
+def add_entry(connection: Connection, entry: Entry) -> None:
     """Add a row, in the transaction of the action."""
     row = msgspec.structs.asdict(entry)
     texts = {name: storable_text(value) for name, value in row.items() if isinstance(value, str)}
     connection.execute(insert(audit), {**row, **texts})
 
 
-def rejection(entry: Entry, reason: str) -> Entry:
+def rejected_entry(entry: Entry, reason: str) -> Entry:
     """Return the entry with the reason of its rejection."""
     return msgspec.structs.replace(entry, answer=f"rejected: {reason}")
 

@@ -10,8 +10,12 @@ import msgspec
 from sqlalchemy import Connection, Row, Select, select, update
 
 from alerts.incidents.steps import IncidentCommand, RejectedCommand
-from alerts.operator_actions.audit import DONE, Entry, record, rejection, storable_text
-from alerts.operator_actions.command_requests import CommandRequest, audit_entry, load_state
+from alerts.operator_actions.audit import DONE, Entry, add_entry, rejected_entry, storable_text
+from alerts.operator_actions.command_requests import (
+    CommandRequest,
+    load_incident_state,
+    request_entry,
+)
 from alerts.operator_actions.verdicts import record_false_alarm, record_reviewed
 from lineage.catalog.tables import incident_command
 
@@ -27,7 +31,7 @@ class EscalationRequest(msgspec.Struct, frozen=True):
     note: str
 
 
-def pending(connection: Connection) -> list[tuple[int, IncidentCommand]]:
+def pending_commands(connection: Connection) -> list[tuple[int, IncidentCommand]]:
     """Return the commands for the next step with their numbers, in the order of submission.
 
     A false alarm becomes a resolve. Escalations are left out: they do not change an incident.
@@ -42,7 +46,7 @@ def pending_escalations(connection: Connection) -> list[EscalationRequest]:
     return [EscalationRequest(row.id, row.incident_id, row.by, row.note) for row in rows]
 
 
-def rejections(
+def command_rejections(
     taken: Sequence[tuple[int, IncidentCommand]], rejected: Iterable[RejectedCommand]
 ) -> dict[int, str]:
     """Return why commands were rejected, by number.
@@ -53,7 +57,7 @@ def rejections(
     return {number: reasons[id(each)] for number, each in taken if id(each) in reasons}
 
 
-def complete(
+def complete_commands(
     connection: Connection, numbers: Iterable[int], rejected: Mapping[int, str], at: int
 ) -> None:
     """Write down what became of what was taken, after the incidents themselves were written.
@@ -72,15 +76,15 @@ def complete(
             reason = None  # a resolved incident may be reported as a false alarm
         done = update(table).where(table.c.id == number)
         connection.execute(done.values(done_at=at, answer=storable_text(reason or "")))
-        record(connection, _audit_result(row, reason, at))
+        add_entry(connection, _audit_result(row, reason, at))
         if reason is None:
             _record_verdict(connection, row)
 
 
 def _audit_result(row: Row[Any], reason: str | None, at: int) -> Entry:
     request = CommandRequest(incident_id=row.incident_id, action=row.action, by=row.by, via=row.via)
-    entry = msgspec.structs.replace(audit_entry(request, at), answer=DONE)
-    return entry if reason is None else rejection(entry, reason)
+    entry = msgspec.structs.replace(request_entry(request, at), answer=DONE)
+    return entry if reason is None else rejected_entry(entry, reason)
 
 
 def _record_verdict(connection: Connection, row: Row[Any]) -> None:
@@ -91,7 +95,7 @@ def _record_verdict(connection: Connection, row: Row[Any]) -> None:
 
 
 def _is_resolved(connection: Connection, row: Row[Any]) -> bool:
-    return load_state(connection, row.incident_id) == "resolved"
+    return load_incident_state(connection, row.incident_id) == "resolved"
 
 
 def _select_pending() -> Select[Any]:

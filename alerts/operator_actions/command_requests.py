@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 from sqlalchemy import Connection, select
 
-from alerts.operator_actions.audit import Entry, Via, record, rejection, storable_text
+from alerts.operator_actions.audit import Entry, Via, add_entry, rejected_entry, storable_text
 from lineage.catalog.tables import incident, incident_command
 from lineage.catalog.upsert import insert_for
 from lineage.errors import InvalidRequestError, NotNowError, RequestError, UnknownIncidentError
@@ -47,7 +47,7 @@ def is_incident_id(text: str) -> bool:
     return _INCIDENT_ID.fullmatch(text) is not None
 
 
-def submit(connection: Connection, request: CommandRequest, at: int) -> int:
+def submit_command(connection: Connection, request: CommandRequest, at: int) -> int:
     """Store a request with its audit row, and return its number.
 
     Args:
@@ -77,11 +77,11 @@ def submit(connection: Connection, request: CommandRequest, at: int) -> int:
     number = connection.scalar(once.values(row).returning(incident_command.c.id))
     if number is None:
         return _find_number(connection, request.request_id) or 0
-    record(connection, audit_entry(request, at))
+    add_entry(connection, request_entry(request, at))
     return int(number)
 
 
-def audit_entry(request: CommandRequest, at: int) -> Entry:
+def request_entry(request: CommandRequest, at: int) -> Entry:
     """Return the audit row of a request."""
     until = (
         "" if request.until is None else f" until {from_micros(request.until):%Y-%m-%d %H:%M} UTC"
@@ -90,11 +90,11 @@ def audit_entry(request: CommandRequest, at: int) -> Entry:
     return Entry(at=at, who=request.by, via=request.via, action=request.action, detail=detail)
 
 
-def record_rejection(
+def record_rejected_request(
     connection: Connection, request: CommandRequest, error: RequestError, at: int
 ) -> None:
     """Record the rejection of a request, in a transaction after the one of `submit`."""
-    record(connection, rejection(audit_entry(request, at), str(error)))
+    add_entry(connection, rejected_entry(request_entry(request, at), str(error)))
 
 
 def _find_number(connection: Connection, request_id: str | None) -> int | None:
@@ -105,7 +105,7 @@ def _find_number(connection: Connection, request_id: str | None) -> int | None:
 
 
 def _check(connection: Connection, request: CommandRequest, at: int) -> None:
-    state = load_state(connection, request.incident_id)
+    state = load_incident_state(connection, request.incident_id)
     if len(request.note) > MAX_NOTE:
         raise InvalidRequestError(f"note: at most {MAX_NOTE} characters, got {len(request.note)}")
     if request.action == "suppress":
@@ -117,7 +117,7 @@ def _check(connection: Connection, request: CommandRequest, at: int) -> None:
         raise NotNowError(f"it is {state}: to escalate it, it must be {expected}")
 
 
-def load_state(connection: Connection, incident_id: str) -> str:
+def load_incident_state(connection: Connection, incident_id: str) -> str:
     """Return the state of an incident.
 
     Raises:

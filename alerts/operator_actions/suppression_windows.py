@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, insert, select, update
 
-from alerts.operator_actions.audit import DONE, Entry, Via, record, rejection, storable_text
+from alerts.operator_actions.audit import DONE, Entry, Via, add_entry, rejected_entry, storable_text
 from lineage.catalog.tables import suppression
 from lineage.errors import InvalidRequestError, NotNowError, RequestError
 from lineage.names.names import join_parts
@@ -154,9 +154,9 @@ def create_window(connection: Connection, request: WindowRequest, at: int) -> in
         "created_at": at,
     }
     (number,) = connection.execute(insert(suppression), row).inserted_primary_key or (0,)
-    entry = audit_entry(request, at)
+    entry = window_entry(request, at)
     detail = f"window {number}, {entry.detail}"
-    record(connection, msgspec.structs.replace(entry, detail=detail, answer=DONE))
+    add_entry(connection, msgspec.structs.replace(entry, detail=detail, answer=DONE))
     return int(number)
 
 
@@ -174,7 +174,7 @@ def close_window(connection: Connection, ending: WindowEnding, at: int) -> None:
         over = min(row.until_at, row.ended_at or row.until_at)
         raise NotNowError(f"window {number} ended at {instant_text(over)}")
     connection.execute(update(table).where(table.c.id == number).values(ended_at=at))
-    record(connection, msgspec.structs.replace(_audit_end(ending, at), answer=DONE))
+    add_entry(connection, msgspec.structs.replace(_audit_end(ending, at), answer=DONE))
 
 
 def load_windows(connection: Connection, at: int) -> tuple[SuppressionWindow, ...]:
@@ -187,7 +187,7 @@ def load_windows(connection: Connection, at: int) -> tuple[SuppressionWindow, ..
     )
 
 
-def audit_entry(request: WindowRequest, at: int) -> Entry:
+def window_entry(request: WindowRequest, at: int) -> Entry:
     """Return the audit row of a request."""
     begin = max(request.begin, at)
     until = "no end" if request.until is None else instant_text(request.until)
@@ -195,18 +195,18 @@ def audit_entry(request: WindowRequest, at: int) -> Entry:
     return Entry(at=at, who=request.by, via=request.via, action="suppress_pattern", detail=detail)
 
 
-def record_rejection(
+def record_rejected_window(
     connection: Connection, request: WindowRequest, error: RequestError, at: int
 ) -> None:
     """Record the rejection of a window, in a transaction after `create_window`."""
-    record(connection, rejection(audit_entry(request, at), str(error)))
+    add_entry(connection, rejected_entry(window_entry(request, at), str(error)))
 
 
 def record_end_rejection(
     connection: Connection, ending: WindowEnding, error: RequestError, at: int
 ) -> None:
     """Record that ending a window was rejected, in a transaction after `close_window`."""
-    record(connection, rejection(_audit_end(ending, at), str(error)))
+    add_entry(connection, rejected_entry(_audit_end(ending, at), str(error)))
 
 
 def _audit_end(ending: WindowEnding, at: int) -> Entry:

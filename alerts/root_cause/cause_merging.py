@@ -15,7 +15,7 @@ from alerts.root_cause.common_causes import (
     find_common_causes,
     new_attributes,
 )
-from alerts.root_cause.faults import FaultGroup, Root
+from alerts.root_cause.faults import FaultGroup, FaultRoot
 from alerts.root_cause.run_attributes import (
     GoodRun,
     load_failing_jobs,
@@ -36,7 +36,9 @@ _MAX_JOBS: Final = 20  # of those that came to one: a few are as good as all
 
 
 def merge_by_cause(
-    found: Iterable[FaultGroup], causes: Mapping[Root, str], failures: Collection[Root] = ()
+    found: Iterable[FaultGroup],
+    causes: Mapping[FaultRoot, str],
+    failures: Collection[FaultRoot] = (),
 ) -> tuple[FaultGroup, ...]:
     """Merge groups that have a cause in common.
 
@@ -64,11 +66,11 @@ def merge_by_cause(
     return tuple(sorted(every, key=_order))
 
 
-def _is_fault(group: FaultGroup, failures: Collection[Root]) -> bool:
+def _is_fault(group: FaultGroup, failures: Collection[FaultRoot]) -> bool:
     return not group.is_latent or any(each.fault in failures for each in group.members)
 
 
-def _order(group: FaultGroup) -> tuple[bool, int, Root]:
+def _order(group: FaultGroup) -> tuple[bool, int, FaultRoot]:
     return group.unknown is not None, group.onset, group.root
 
 
@@ -79,7 +81,7 @@ def _merge(cause: str, found: list[FaultGroup]) -> FaultGroup:
     elsewhere = {each for one in found for each in one.shared if each.root not in own}
     return msgspec.structs.replace(
         first,
-        root=Root("cause", keys.key("cause", cause), first.root.kind, cause),
+        root=FaultRoot("cause", keys.key("cause", cause), first.root.kind, cause),
         members=tuple(sorted(members, key=lambda each: each.order)),
         unknown=None,
         is_cycle=any(each.is_cycle for each in found),
@@ -89,8 +91,11 @@ def _merge(cause: str, found: list[FaultGroup]) -> FaultGroup:
 
 
 def find_shared_causes(
-    connection: Connection, found: Iterable[FaultGroup], as_of: int, failures: Collection[Root] = ()
-) -> Mapping[Root, CommonCause]:
+    connection: Connection,
+    found: Iterable[FaultGroup],
+    as_of: int,
+    failures: Collection[FaultRoot] = (),
+) -> Mapping[FaultRoot, CommonCause]:
     """Return what failed jobs have in common, by root.
 
     Nothing is compared while all are latent, and none of them is one of `failures`. A failed run

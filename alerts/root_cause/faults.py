@@ -10,7 +10,7 @@ UnknownReason = Literal["upstream_unknown", "upstream_hidden", "upstream_well", 
 UNKNOWN_REASONS: tuple[UnknownReason, ...] = get_args(UnknownReason)  # the first that holds
 
 
-class Root(msgspec.Struct, frozen=True, order=True):
+class FaultRoot(msgspec.Struct, frozen=True, order=True):
     """Root of a fault: the key of an incident, whatever members join and leave.
 
     Attributes:
@@ -46,7 +46,7 @@ class Member(msgspec.Struct, frozen=True):
     dataset_key: int
     kind: str
     onset: int
-    fault: Root
+    fault: FaultRoot
     steps: int
     explained_by: tuple[int, str] | None = None
     unobserved: tuple[int, ...] = ()
@@ -65,7 +65,7 @@ class SharedMember(msgspec.Struct, frozen=True):
 
     dataset_key: int
     kind: str
-    root: Root
+    root: FaultRoot
 
 
 class FaultGroup(msgspec.Struct, frozen=True):
@@ -81,7 +81,7 @@ class FaultGroup(msgspec.Struct, frozen=True):
         is_shared_cut: there is more of that.
     """
 
-    root: Root
+    root: FaultRoot
     onset: int
     members: tuple[Member, ...]
     unknown: UnknownReason | None = None

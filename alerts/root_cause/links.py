@@ -19,7 +19,7 @@ from alerts.root_cause.kinds import (
 )
 from alerts.root_cause.snapshot import NEVER, NO_KEY, LineageSnapshot, Rows
 from alerts.root_cause.symptom_groups import SymptomGroups
-from lineage.graph.adjacency import Positions, pairs
+from lineage.graph.adjacency import Positions, equal_pairs
 from lineage.process.clock import SECOND_MICROS
 
 # How far the parent may seem to have failed after the child, where its cadence is not known.
@@ -123,7 +123,7 @@ def _mark(snapshot: LineageSnapshot, chosen: NDArray[np.intp]) -> NDArray[np.boo
 
 def _start_paths(found: Rows, snapshot: LineageSnapshot, edges: NDArray[np.bool_]) -> _Paths:
     chosen = np.flatnonzero(edges)
-    at, symptoms = pairs(snapshot.upstreams[chosen], found["dataset"])
+    at, symptoms = equal_pairs(snapshot.upstreams[chosen], found["dataset"])
     relays = np.full((len(at), MAX_UNOBSERVED), NO_DATASET, dtype=np.intp)
     return _Paths(symptoms, snapshot.downstreams[chosen][at], relays, snapshot.job_keys[chosen][at])
 
@@ -133,7 +133,7 @@ def _extend(
 ) -> _Paths:
     """Extend paths by one edge; their old end becomes unobserved dataset number `place`."""
     chosen = np.flatnonzero(edges)
-    at, step = pairs(ways.ends, snapshot.upstreams[chosen])
+    at, step = equal_pairs(ways.ends, snapshot.upstreams[chosen])
     relays = ways.unobserved[at]
     relays[:, place] = ways.ends[at]
     return _Paths(
@@ -158,7 +158,7 @@ def _keep_first_failed(ways: _Paths, found: Rows) -> _Paths:
 
 
 def _link_ends(ways: _Paths, found: Rows, when: "SymptomTimes") -> Explanations:
-    at, children = pairs(ways.ends, found["dataset"])
+    at, children = equal_pairs(ways.ends, found["dataset"])
     parents = ways.symptoms[at]
     kind = found["kind"]
     fits = EXPLAINS[kind[parents], kind[children]] & when.fit(parents, children)
@@ -206,9 +206,9 @@ def _link_within(found: Rows, groups: SymptomGroups) -> Explanations:
     first = groups.first  # one symptom stands for its group
     is_of_job = IS_OF_JOB[groups.kind]
     by_job = np.flatnonzero(is_of_job)
-    at, within = pairs(groups.home[by_job], groups.home)
+    at, within = equal_pairs(groups.home[by_job], groups.home)
     by_dataset = np.flatnonzero(~is_of_job)
-    at_dataset, other = pairs(found["dataset"][first[by_dataset]], found["dataset"][first])
+    at_dataset, other = equal_pairs(found["dataset"][first[by_dataset]], found["dataset"][first])
     parents = np.concatenate([by_job[at], by_dataset[at_dataset]])
     children = np.concatenate([within, other])
     fits = EXPLAINS_OWN[groups.kind[parents], groups.kind[children]]

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from alerts.root_cause.faults import FaultGroup, Root
+from alerts.root_cause.faults import FaultGroup, FaultRoot
 from alerts.root_cause.kinds import FAILED
 from alerts.root_cause.snapshot import LineageSnapshot
 from lineage.graph.adjacency import positions_in
@@ -97,7 +97,7 @@ class RetryRules(msgspec.Struct, frozen=True):
 RULES: Final = RetryRules()
 
 
-def select_failures(found: Iterable[FaultGroup], snapshot: LineageSnapshot) -> frozenset[Root]:
+def select_failures(found: Iterable[FaultGroup], snapshot: LineageSnapshot) -> frozenset[FaultRoot]:
     """Return the roots of latent groups that failed, of critical and important datasets."""
     failed = (each for each in found if each.is_latent and each.root.kind == FAILED)
     return frozenset(each.root for each in failed if _is_important(each, snapshot))

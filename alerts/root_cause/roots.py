@@ -10,8 +10,8 @@ from alerts.root_cause.assignment import UNASSIGNED, Assignments, assign_members
 from alerts.root_cause.faults import (
     UNKNOWN_REASONS,
     FaultGroup,
+    FaultRoot,
     Member,
-    Root,
     SharedMember,
     UnknownReason,
 )
@@ -94,9 +94,11 @@ class _FaultBuilder:
                 yield SharedMember(member.dataset_key, member.kind, self._faults[root])
 
 
-def _roots_of_groups(groups: SymptomGroups) -> list[Root]:
+def _roots_of_groups(groups: SymptomGroups) -> list[FaultRoot]:
     columns = zip(groups.is_job.tolist(), groups.key.tolist(), groups.kind.tolist(), strict=True)
-    return [Root("job" if job else "dataset", key, KINDS[kind].id) for job, key, kind in columns]
+    return [
+        FaultRoot("job" if job else "dataset", key, KINDS[kind].id) for job, key, kind in columns
+    ]
 
 
 class _Evidence(msgspec.Struct, frozen=True):

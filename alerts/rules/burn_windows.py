@@ -60,7 +60,7 @@ def subquery_steps(window: str) -> tuple[int, str]:
     return _minutes(window) // length, f"{length}m"
 
 
-def seconds_of(window: str) -> int:
+def promql_seconds(window: str) -> int:
     """Return the length of a Prometheus duration of one unit."""
     return _minutes(window) * 60
 

@@ -23,7 +23,7 @@ from alerts.rules.burn_windows import (
     BurnWindow,
     Severity,
     pace_count,
-    seconds_of,
+    promql_seconds,
     subquery_steps,
 )
 from alerts.rules.model import AlertRule, RecordingRule, since
@@ -34,7 +34,7 @@ from alerts.rules.recordings import (
     bad_of,
     bad_ratio,
     is_observed,
-    observed,
+    observed_series,
     unexplained_of,
     unexplained_ratio,
 )
@@ -50,7 +50,7 @@ _AS_TIMES: Final = 'printf "%.1f"'
 _EACH_WINDOW: Final = (
     f"{{{{ .Value | {_AS_TIMES} }}}} times the allowed rate in the last {{{{ .Labels.window }}}}"
 )
-_LEAST_DATA: Final = f"{LEAST_OBSERVED * seconds_of(BUDGET_WINDOW) / 86_400:.0f}d"
+_LEAST_DATA: Final = f"{LEAST_OBSERVED * promql_seconds(BUDGET_WINDOW) / 86_400:.0f}d"
 
 
 def burn_rate(budget: Budget, severity: Severity, **window: str) -> str:
@@ -216,7 +216,8 @@ def _describe_window(budget: Budget, window: BurnWindow) -> str:
 def _budget_left(budget: Budget) -> str:
     """Return a template: what is left of the budget, or that it is too early to know."""
     left = f"clamp_min({selector(BUDGET_LEFT, **budget.labels)}, 0)"
-    known = f"{selector(observed(BUDGET_WINDOW), **budget.labels)} * {seconds_of(BUDGET_WINDOW)}"
+    observed = selector(observed_series(BUDGET_WINDOW), **budget.labels)
+    known = f"{observed} * {promql_seconds(BUDGET_WINDOW)}"
     _, step = subquery_steps(BUDGET_WINDOW)
     early = query_template(known, "humanizeDuration", f"less than {step}")
     share = "{{ . | first | value | humanizePercentage }}"

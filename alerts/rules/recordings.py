@@ -77,14 +77,14 @@ def unexplained_ratio(window: str) -> str:
     return f"{_LEVEL}:lineage_sli_unexplained:ratio_rate{window}"
 
 
-def observed(window: str) -> str:
+def observed_series(window: str) -> str:
     """Return the name of the series of the share of a window that has data."""
     return f"{_LEVEL}:lineage_sli_observed:ratio{window}"
 
 
 def is_observed(window: str, labels: dict[str, str]) -> str:
     """Return the condition that a window has enough data to be judged."""
-    return f"{selector(observed(window), **labels)} >= {format_ratio(LEAST_OBSERVED)}"
+    return f"{selector(observed_series(window), **labels)} >= {format_ratio(LEAST_OBSERVED)}"
 
 
 def _increase(counter: str, window: str) -> str:
@@ -103,7 +103,7 @@ def observed_record(window: str) -> RecordingRule:
     """Return the rule that counts in how many steps of a window there was a sample."""
     count, step = subquery_steps(window)
     samples = f"count_over_time(sum by (sli, tier) ({TOTAL})[{window}:{step}])"
-    return RecordingRule(observed(window), f"{samples} / {count}")
+    return RecordingRule(observed_series(window), f"{samples} / {count}")
 
 
 def unexplained_records(window: str) -> Iterator[RecordingRule]:

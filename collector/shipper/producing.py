@@ -59,7 +59,7 @@ class _Event(msgspec.Struct):
 _EVENT = msgspec.json.Decoder(_Event)
 
 
-def key_of(record: Record) -> bytes:
+def kafka_key(record: Record) -> bytes:
     """Return the key by which Kafka chooses a partition: the events of a run stay together."""
     if not record.is_event:
         return record.collector.encode()

@@ -25,7 +25,7 @@ from collector.shipper.producing import (
     Producer,
     ProducerFailedError,
     is_fatal,
-    key_of,
+    kafka_key,
 )
 from collector.shipper.window import (
     Backlog,
@@ -210,7 +210,7 @@ class Shipper:
         self._producer.produce(
             self._topic,
             value=record.body,
-            key=key_of(record),
+            key=kafka_key(record),
             headers=headers_of(record),
             timestamp=record.received_at // 1_000,
             on_delivery=delivered,

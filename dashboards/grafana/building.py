@@ -46,7 +46,7 @@ _DECIMALS: Final = 2  # of 98.96 % beside an objective of 99 %
 _NOW: Final = ("stat", "bars", "table")  # of one instant; the others of a span
 
 
-def build(panel: Panel, number: int, x: int, y: int) -> Any:  # noqa: ANN401 - each kind has its own builder
+def place_panel(panel: Panel, number: int, x: int, y: int) -> Any:  # noqa: ANN401 - each kind has its own builder
     """Place a panel and give it a unique id."""
     made: Any = _BUILDERS[panel.kind]()
     made.id(number).title(panel.title).description(panel.description).unit(panel.unit)

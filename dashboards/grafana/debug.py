@@ -1,7 +1,13 @@
 """Debug dashboard: the way of events, and one dataset with everything around it."""
 
 from dashboards.grafana import links
-from dashboards.grafana.debug_flow import evidence, growth, spool, stages, unparsed_panel
+from dashboards.grafana.debug_flow import (
+    evidence_panels,
+    growth_panels,
+    spool_panels,
+    stage_panels,
+    unparsed_panel,
+)
 from dashboards.grafana.spec import ApiQuery, Board, Column, Panel, PanelRow
 
 _CHOSEN = "dataset_namespace=${dataset_namespace:percentencode}&dataset=${dataset:percentencode}"
@@ -49,7 +55,7 @@ _RUNS = ApiQuery(
 )
 
 
-def debug() -> Board:
+def debug_dashboard() -> Board:
     """Return the dashboard for a search after a missing event."""
     return Board(
         uid=links.DEBUG,
@@ -60,11 +66,11 @@ def debug() -> Board:
         single=True,
         rows=(
             PanelRow("Selected dataset", (_graph(), _runs())),
-            PanelRow("Spool", spool()),
-            PanelRow("Lag by stage", stages()),
+            PanelRow("Spool", spool_panels()),
+            PanelRow("Lag by stage", stage_panels()),
             PanelRow("Events that failed", unparsed_panel()),
-            PanelRow("Verification of reported edges", evidence()),
-            PanelRow("Growth", growth()),
+            PanelRow("Verification of reported edges", evidence_panels()),
+            PanelRow("Growth", growth_panels()),
         ),
     )
 

@@ -3,8 +3,8 @@
 from typing import Final
 
 from dashboards.grafana import links
-from dashboards.grafana.queries import once, risen
-from dashboards.grafana.spec import GREEN, ORANGE, PLAIN, RED, Kind, Panel, Query, Step, most
+from dashboards.grafana.queries import counter_increase, service_max
+from dashboards.grafana.spec import GREEN, ORANGE, PLAIN, RED, Kind, Panel, Query, Step, bad_from
 
 _NEITHER: Final[tuple[Step, ...]] = ((None, PLAIN),)
 _MOST_SERIES = 10_000  # what docs/metrics.md promises
@@ -35,7 +35,7 @@ def _panel(  # noqa: PLR0913 - what makes one picture
     )
 
 
-def spool() -> tuple[Panel, ...]:
+def spool_panels() -> tuple[Panel, ...]:
     """Return the panels of the spool: waiting events, their age, and the free room."""
     used, most_bytes = (f"lineage_collector_spool_{name}" for name in ("bytes", "max_bytes"))
     return (
@@ -44,8 +44,8 @@ def spool() -> tuple[Panel, ...]:
             "Events in the spool that are not in the catalog, counted by the service and by the"
             " collector. A sawtooth is normal. A steady rise means that the pipeline is too"
             " slow.",
-            Query(once("lineage_pipeline_backlog_events"), "by the service"),
-            Query(once("lineage_collector_spool_waiting_events"), "by the collector"),
+            Query(service_max("lineage_pipeline_backlog_events"), "by the service"),
+            Query(service_max("lineage_collector_spool_waiting_events"), "by the collector"),
             leads="LineageSpoolGrowing",
         ),
         _panel(
@@ -53,7 +53,7 @@ def spool() -> tuple[Panel, ...]:
             "Age of the oldest waiting event; 0 if no event waits. No data: the spool is not on"
             " the same machine as the service. Minutes: the pipeline is down or stuck in a"
             " batch.",
-            Query(once("lineage_pipeline_backlog_oldest_seconds"), "oldest"),
+            Query(service_max("lineage_pipeline_backlog_oldest_seconds"), "oldest"),
             unit="s",
             steps=((None, GREEN), (60, ORANGE), (300, RED)),
             leads="LineageIngestionStopped",
@@ -70,7 +70,7 @@ def spool() -> tuple[Panel, ...]:
     )
 
 
-def stages() -> tuple[Panel, ...]:
+def stage_panels() -> tuple[Panel, ...]:
     """Return the panels of each stage, of the whole way, and of the batches' durations."""
     words = (
         "Mean delay of the events in the newest batch, by stage. The band that grows shows"
@@ -92,7 +92,7 @@ def stages() -> tuple[Panel, ...]:
             _panel(
                 title,
                 f"{text} {words}",
-                Query(once("lineage_stage_seconds", where=f'stage="{stage}"'), stage),
+                Query(service_max("lineage_stage_seconds", where=f'stage="{stage}"'), stage),
                 unit="s",
                 kind="heat",
                 leads="IngestionLagBurn",
@@ -120,8 +120,8 @@ def stages() -> tuple[Panel, ...]:
             "Micro-batches and evaluations",
             "Micro-batch: from the arrival of its last event to the commit. Evaluation:"
             " duration for all SLIs.",
-            Query(once("lineage_batch_seconds"), "micro-batch"),
-            Query(once("lineage_evaluation_seconds"), "evaluation"),
+            Query(service_max("lineage_batch_seconds"), "micro-batch"),
+            Query(service_max("lineage_evaluation_seconds"), "evaluation"),
             unit="s",
             leads="LineageEvaluationStale",
         ),
@@ -130,14 +130,14 @@ def stages() -> tuple[Panel, ...]:
 
 def unparsed_panel() -> tuple[Panel, ...]:
     """Return rejected and failed events with their reasons, recent and in total."""
-    total = once("lineage_errors_total", "stage", "cause")
+    total = service_max("lineage_errors_total", "stage", "cause")
     return (
         _panel(
             "Rejected by the collector",
             "In 5 minutes, by the reason returned to the sender. Bodies are stored with the"
             " JSON path of the error.",
             Query("sum by (reason) (increase(lineage_collector_refused_total[5m]))", "{{reason}}"),
-            steps=most(1),
+            steps=bad_from(1),
             leads="LineageErrorRateBurn",
             no_value="none",
         ),
@@ -145,8 +145,8 @@ def unparsed_panel() -> tuple[Panel, ...]:
             "Parser failures",
             "Events that the pipeline could not process in 5 minutes, by reason. The events"
             " stay in the lake. After you fix the cause, run `lineward act replay`.",
-            Query(risen("lineage_pipeline_errors_total", "5m", "reason"), "{{reason}}"),
-            steps=most(1),
+            Query(counter_increase("lineage_pipeline_errors_total", "5m", "reason"), "{{reason}}"),
+            steps=bad_from(1),
             leads="LineageErrorRateBurn",
             no_value="none",
         ),
@@ -161,13 +161,13 @@ def unparsed_panel() -> tuple[Panel, ...]:
     )
 
 
-def evidence() -> tuple[Panel, ...]:
+def evidence_panels() -> tuple[Panel, ...]:
     """Return the panels of evidence: correct edges by version, and what event logs add."""
     labels = ("producer", "adapter_version")
     bounds = {"ratio": "agree", "lower": "at least", "upper": "at most"}
     columns = (
         Query(
-            once("lineage_accuracy_bound_ratio", *labels, where=f'bound="{bound}"'),
+            service_max("lineage_accuracy_bound_ratio", *labels, where=f'bound="{bound}"'),
             text,
             "percentunit",
         )
@@ -194,7 +194,7 @@ def evidence() -> tuple[Panel, ...]:
             "Known from event logs",
             "Runs for which event logs know more than events: failed or ended without such an"
             " event, or alone (no event was received).",
-            Query(once("lineage_evidence_runs", "evidence"), "{{evidence}}"),
+            Query(service_max("lineage_evidence_runs", "evidence"), "{{evidence}}"),
             kind="bars",
             leads="unreported",
             no_value="no folder was scanned",
@@ -202,16 +202,16 @@ def evidence() -> tuple[Panel, ...]:
     )
 
 
-def growth() -> tuple[Panel, ...]:
+def growth_panels() -> tuple[Panel, ...]:
     """Return panels of the space used by the catalog and by Prometheus."""
-    datasets = once("lineage_datasets", "tier", "state")
+    datasets = service_max("lineage_datasets", "tier", "state")
     return (
         _panel(
             "Catalog and lake",
             "Bytes of the catalog and of the lake. If they grow faster than incoming events,"
             " check retention_days and compaction.",
-            Query(once("lineage_catalog_bytes"), "catalog"),
-            Query(once("lineage_lake_bytes"), "lake"),
+            Query(service_max("lineage_catalog_bytes"), "catalog"),
+            Query(service_max("lineage_lake_bytes"), "lake"),
             unit="bytes",
             leads="LineageSpoolFailing",
         ),
@@ -227,7 +227,7 @@ def growth() -> tuple[Panel, ...]:
             f"Series of Lineward by scrape job. The service exports at most {_MOST_SERIES:,},"
             " whatever the number of datasets.",
             Query('count by (job) ({__name__=~"lineage_.+"})', "{{job}}"),
-            steps=most(_MOST_SERIES),
+            steps=bad_from(_MOST_SERIES),
             leads="LineageSeriesAbsent",
         ),
     )

@@ -2,9 +2,15 @@
 
 from alerts.rules.recordings import BUDGET_LEFT
 from dashboards.grafana import links
-from dashboards.grafana.executive_course import changes_panel, incidents
-from dashboards.grafana.executive_gaps import compliance, provenance
-from dashboards.grafana.queries import TIER, WITHOUT_LINEAGE, evaluation_age, once, open_incidents
+from dashboards.grafana.executive_course import changes_panel, incident_panels
+from dashboards.grafana.executive_gaps import compliance_panels, provenance_panels
+from dashboards.grafana.queries import (
+    TIER,
+    WITHOUT_LINEAGE,
+    evaluation_age,
+    open_incidents,
+    service_max,
+)
 from dashboards.grafana.spec import (
     BUDGET_STEPS,
     GREEN,
@@ -15,12 +21,12 @@ from dashboards.grafana.spec import (
     Panel,
     PanelRow,
     Query,
-    least,
-    most,
+    bad_from,
+    good_from,
 )
 
 
-def executive(asked: Objectives) -> Board:
+def executive_dashboard(asked: Objectives) -> Board:
     """Return the dashboard; its thresholds are the policy's objectives."""
     return Board(
         uid=links.EXECUTIVE,
@@ -32,9 +38,9 @@ def executive(asked: Objectives) -> Board:
             PanelRow("Current state", today(asked)),
             PanelRow("Coverage of critical datasets", coverage(asked)),
             PanelRow("Error budgets of 30 days", budgets()),
-            PanelRow("Datasets without lineage", provenance(asked)),
-            PanelRow("Regulation and compliance", compliance(asked)),
-            PanelRow("Incidents", incidents()),
+            PanelRow("Datasets without lineage", provenance_panels(asked)),
+            PanelRow("Regulation and compliance", compliance_panels(asked)),
+            PanelRow("Incidents", incident_panels()),
             PanelRow("Recent changes", (changes_panel(),)),
         ),
     )
@@ -53,9 +59,9 @@ def today(asked: Objectives) -> tuple[Panel, ...]:
                 " unknown."
             ),
             unit="percentunit",
-            queries=(Query(once("lineage_coverage_ratio", where='tier="critical"')),),
+            queries=(Query(service_max("lineage_coverage_ratio", where='tier="critical"')),),
             no_value="no data",
-            steps=least(asked("coverage", "critical")),
+            steps=good_from(asked("coverage", "critical")),
             width=4,
             height=5,
             links=(links.on_call(), links.runbook("LineageCoverageBurn")),
@@ -87,7 +93,7 @@ def today(asked: Objectives) -> tuple[Panel, ...]:
             unit="short",
             queries=(Query(open_incidents("page")),),
             no_value="unknown",
-            steps=most(1),
+            steps=bad_from(1),
             width=4,
             height=5,
             links=(links.on_call(), links.page("Incidents", "/incidents")),
@@ -134,7 +140,7 @@ def today(asked: Objectives) -> tuple[Panel, ...]:
             unit="s",
             queries=(Query(evaluation_age()),),
             no_value="no evaluation",
-            steps=most(60),
+            steps=bad_from(60),
             width=4,
             height=5,
             links=(links.debug(), links.runbook("LineageEvaluationStale")),
@@ -155,11 +161,11 @@ def coverage(asked: Objectives) -> tuple[Panel, ...]:
             ),
             unit="percentunit",
             queries=(
-                Query(once("lineage_coverage_ratio", where='tier="critical"'), "coverage"),
-                Query(once("lineage_sli_objective_ratio", where=critical), "objective"),
+                Query(service_max("lineage_coverage_ratio", where='tier="critical"'), "coverage"),
+                Query(service_max("lineage_sli_objective_ratio", where=critical), "objective"),
             ),
             no_value="no data",
-            steps=least(asked("coverage", "critical")),
+            steps=good_from(asked("coverage", "critical")),
             width=16,
             back="30d",
             highest=1,
@@ -175,10 +181,13 @@ def coverage(asked: Objectives) -> tuple[Panel, ...]:
             ),
             unit="percentunit",
             queries=(
-                Query(once("lineage_sli_corrected_ratio", "window", where=critical), "{{window}}"),
+                Query(
+                    service_max("lineage_sli_corrected_ratio", "window", where=critical),
+                    "{{window}}",
+                ),
             ),
             no_value="no data",
-            steps=least(asked("coverage", "critical")),
+            steps=good_from(asked("coverage", "critical")),
             width=8,
             lowest=0,
             highest=1,
@@ -193,7 +202,7 @@ def budgets() -> tuple[Panel, ...]:
         "Remaining 30-day error budget of each SLO and tier: 1 - bad / allowed, from the"
         " recording rules of `lineward render rules`. Too early: less than 15 days of data."
     )
-    by = once(BUDGET_LEFT, "sli", "tier", where=TIER)
+    by = service_max(BUDGET_LEFT, "sli", "tier", where=TIER)
     return (
         Panel(
             kind="bars",

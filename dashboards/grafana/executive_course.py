@@ -1,11 +1,17 @@
 """Rows of the executive dashboard on what happened: incidents, changes."""
 
 from dashboards.grafana import links
-from dashboards.grafana.queries import DATASET, changes, consumers, once, open_incidents
+from dashboards.grafana.queries import (
+    DATASET,
+    consumers,
+    open_incidents,
+    recent_changes,
+    service_max,
+)
 from dashboards.grafana.spec import Panel, Query
 
 
-def incidents() -> tuple[Panel, ...]:
+def incident_panels() -> tuple[Panel, ...]:
     """Return the number of incidents, and the mean times to detect, notify and resolve."""
     return (
         Panel(
@@ -46,7 +52,9 @@ def incidents() -> tuple[Panel, ...]:
                 " recurring causes."
             ),
             unit="short",
-            queries=(Query(once("lineage_incidents_opened", where='severity="page",window="7d"')),),
+            queries=(
+                Query(service_max("lineage_incidents_opened", where='severity="page",window="7d"')),
+            ),
             no_value="unknown",
             width=4,
             height=6,
@@ -56,7 +64,7 @@ def incidents() -> tuple[Panel, ...]:
 
 
 def _mean(title: str, phase: str, words: str) -> Panel:
-    expr = once("lineage_incident_mean_seconds", "severity", where=f'phase="{phase}"')
+    expr = service_max("lineage_incident_mean_seconds", "severity", where=f'phase="{phase}"')
     return Panel(
         kind="stat",
         title=title,
@@ -72,7 +80,7 @@ def _mean(title: str, phase: str, words: str) -> Panel:
 
 def changes_panel() -> Panel:
     """Return panels of changes and their impact."""
-    of = changes(DATASET)
+    of = recent_changes(DATASET)
     return Panel(
         kind="table",
         title="Changes of 7 days by critical consumers",

@@ -1,13 +1,22 @@
 """Rows of the executive dashboard on what is missing: lineage, owners, tags."""
 
 from dashboards.grafana import links
-from dashboards.grafana.queries import TIER, WITHOUT_LINEAGE, once
-from dashboards.grafana.spec import GREEN, RED, YELLOW, Objectives, Panel, Query, least, most
+from dashboards.grafana.queries import TIER, WITHOUT_LINEAGE, service_max
+from dashboards.grafana.spec import (
+    GREEN,
+    RED,
+    YELLOW,
+    Objectives,
+    Panel,
+    Query,
+    bad_from,
+    good_from,
+)
 
 
-def provenance(asked: Objectives) -> tuple[Panel, ...]:
+def provenance_panels(asked: Objectives) -> tuple[Panel, ...]:
     """Return the datasets without a known origin: how many, since when, and whose."""
-    rate = once("lineage_missing_provenance_ratio", "tier", where=TIER)
+    rate = service_max("lineage_missing_provenance_ratio", "tier", where=TIER)
     named = 'label_replace({}, "owner", "(nobody)", "owner", "^$")'
     by_owner = named.format(f"sum by (owner) ({WITHOUT_LINEAGE})")
     return (
@@ -21,7 +30,7 @@ def provenance(asked: Objectives) -> tuple[Panel, ...]:
             unit="percentunit",
             queries=(Query(rate, "{{tier}}"),),
             no_value="no data",
-            steps=most(float(1 - asked("missing_provenance", "critical"))),
+            steps=bad_from(float(1 - asked("missing_provenance", "critical"))),
             width=6,
             lowest=0,
             highest=1,
@@ -60,7 +69,7 @@ def provenance(asked: Objectives) -> tuple[Panel, ...]:
     )
 
 
-def compliance(asked: Objectives) -> tuple[Panel, ...]:
+def compliance_panels(asked: Objectives) -> tuple[Panel, ...]:
     """Return panels for auditors."""
     regulated = 'tier="regulated"'
     return (
@@ -72,9 +81,9 @@ def compliance(asked: Objectives) -> tuple[Panel, ...]:
                 " rule of the policy says regulated."
             ),
             unit="percentunit",
-            queries=(Query(once("lineage_node_completeness_ratio", where=regulated)),),
+            queries=(Query(service_max("lineage_node_completeness_ratio", where=regulated)),),
             no_value="no data",
-            steps=least(asked("node_completeness", "regulated")),
+            steps=good_from(asked("node_completeness", "regulated")),
             width=5,
             height=6,
             links=(links.on_call(), links.runbook("NodeCompletenessBurn")),
@@ -87,9 +96,9 @@ def compliance(asked: Objectives) -> tuple[Panel, ...]:
                 " edges. No data: no rule of the policy says regulated."
             ),
             unit="percentunit",
-            queries=(Query(once("lineage_edge_completeness_ratio", where=regulated)),),
+            queries=(Query(service_max("lineage_edge_completeness_ratio", where=regulated)),),
             no_value="no data",
-            steps=least(asked("edge_completeness", "regulated")),
+            steps=good_from(asked("edge_completeness", "regulated")),
             width=5,
             height=6,
             links=(links.on_call(), links.runbook("EdgeCompletenessBurn")),
@@ -102,7 +111,9 @@ def compliance(asked: Objectives) -> tuple[Panel, ...]:
                 " about these datasets. Set an owner in lineward.yaml."
             ),
             unit="short",
-            queries=(Query(f"sum({once('lineage_datasets_without_owner', 'tier', where=TIER)})"),),
+            queries=(
+                Query(f"sum({service_max('lineage_datasets_without_owner', 'tier', where=TIER)})"),
+            ),
             no_value="unknown",
             steps=((None, GREEN), (1, YELLOW)),
             width=4,
@@ -117,7 +128,7 @@ def compliance(asked: Objectives) -> tuple[Panel, ...]:
                 " producer should send the tags facet. `none declared`: no rule says pii."
             ),
             unit="short",
-            queries=(Query(once("lineage_pii_datasets", where='tagged="no"')),),
+            queries=(Query(service_max("lineage_pii_datasets", where='tagged="no"')),),
             no_value="none declared",
             steps=((None, GREEN), (1, RED)),
             width=4,
@@ -139,7 +150,7 @@ def compliance(asked: Objectives) -> tuple[Panel, ...]:
                 ),
             ),
             no_value="none",
-            steps=most(0.5),
+            steps=bad_from(0.5),
             width=6,
             height=6,
             lowest=0,

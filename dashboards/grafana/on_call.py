@@ -1,26 +1,36 @@
 """On-call dashboard: open incidents, affected datasets, and notified people."""
 
 from dashboards.grafana import links
-from dashboards.grafana.on_call_flow import burning, ingestion, notifications_panel
+from dashboards.grafana.on_call_flow import burning_panels, ingestion_panels, notifications_panel
 from dashboards.grafana.queries import (
     DATASET,
     OWNER,
     TIER,
-    changes,
     consumers,
     evaluation_age,
-    failures,
-    of_incident,
-    once,
     open_incidents,
+    per_incident,
+    recent_changes,
+    recent_failures,
+    service_max,
 )
-from dashboards.grafana.spec import GREEN, RED, YELLOW, Board, Link, Panel, PanelRow, Query, most
+from dashboards.grafana.spec import (
+    GREEN,
+    RED,
+    YELLOW,
+    Board,
+    Link,
+    Panel,
+    PanelRow,
+    Query,
+    bad_from,
+)
 
 _CRITICAL_BAD = 'tier="critical",state="bad"'
 _ALL = "critical|important|optional"
 
 
-def on_call() -> Board:
+def on_call_dashboard() -> Board:
     """Return the dashboard for an on-call engineer."""
     return Board(
         uid=links.ON_CALL,
@@ -34,8 +44,8 @@ def on_call() -> Board:
             PanelRow("Now", _now()),
             PanelRow("Open incidents", (_incidents(),)),
             PanelRow("Missing lineage and failed runs", (_missing(), _failed())),
-            PanelRow("Ingestion", ingestion()),
-            PanelRow("Burn rates", burning()),
+            PanelRow("Ingestion", ingestion_panels()),
+            PanelRow("Burn rates", burning_panels()),
             PanelRow("Consumers of recent changes", (_changed(),)),
             PanelRow("Notifications", notifications_panel()),
         ),
@@ -43,17 +53,17 @@ def on_call() -> Board:
 
 
 def _now() -> tuple[Panel, ...]:
-    bad = f"sum({once('lineage_datasets', 'tier', 'state', where=_CRITICAL_BAD)})"
-    none = f"0 * sum({once('lineage_datasets', 'tier', 'state')})"
-    waiting = f"{once('lineage_pipeline_backlog_events')} or "
-    waiting += once("lineage_collector_spool_waiting_events")
+    bad = f"sum({service_max('lineage_datasets', 'tier', 'state', where=_CRITICAL_BAD)})"
+    none = f"0 * sum({service_max('lineage_datasets', 'tier', 'state')})"
+    waiting = f"{service_max('lineage_pipeline_backlog_events')} or "
+    waiting += service_max("lineage_collector_spool_waiting_events")
     return (
         _stat(
             "Incidents (page)",
             "Open or acknowledged. Acknowledge your incident, start at its root, follow its"
             " runbook.",
             Query(open_incidents("page")),
-            most(1),
+            bad_from(1),
             (links.page("Incidents", "/incidents"), links.runbook("LinewardIncidentPage")),
         ),
         _stat(
@@ -68,7 +78,7 @@ def _now() -> tuple[Panel, ...]:
             "Bad in any SLI now. 0 is shown only if the evaluation is current. The reasons are"
             " below.",
             Query(f"{bad} or {none}"),
-            most(1),
+            bad_from(1),
             (
                 links.page("Critical and bad", "/datasets?tier=critical&state=bad"),
                 links.debug(then=True),
@@ -85,8 +95,8 @@ def _now() -> tuple[Panel, ...]:
         _stat(
             "Oldest undelivered notification",
             "Over 10 minutes: its recipient does not know; the fallback channel was notified.",
-            Query(once("lineage_notification_oldest_undelivered_seconds")),
-            most(600),
+            Query(service_max("lineage_notification_oldest_undelivered_seconds")),
+            bad_from(600),
             (links.runbook("NotificationDeliveryStuck"),),
             unit="s",
         ),
@@ -95,7 +105,7 @@ def _now() -> tuple[Panel, ...]:
             "Time since the last evaluation. Over 60 s current figures are hidden: check the"
             " pipeline first.",
             Query(evaluation_age()),
-            most(60),
+            bad_from(60),
             (links.debug(then=True), links.runbook("LineageEvaluationStale")),
             unit="s",
         ),
@@ -137,12 +147,12 @@ def _incidents() -> Panel:
         ),
         unit="short",
         queries=(
-            Query(of_incident(age), "age", "s"),
+            Query(per_incident(age), "age", "s"),
             Query(
-                of_incident("max by (incident) (lineage_incident_critical_datasets)"),
+                per_incident("max by (incident) (lineage_incident_critical_datasets)"),
                 "critical datasets",
             ),
-            Query(of_incident(left), "until next deadline", "s"),
+            Query(per_incident(left), "until next deadline", "s"),
         ),
         columns=("severity", "kind", "root_namespace", "root", "owner", "incident"),
         sorted_by=("severity", "until next deadline"),
@@ -178,7 +188,7 @@ def _missing() -> Panel:
 
 
 def _failed() -> Panel:
-    of = failures()
+    of = recent_failures()
     return Panel(
         kind="table",
         title="Failed runs and their downstream datasets",
@@ -204,7 +214,7 @@ def _failed() -> Panel:
 
 
 def _changed() -> Panel:
-    of = changes()
+    of = recent_changes()
     columns = tuple(Query(consumers(of, tier), f"{tier} consumers") for tier in _ALL.split("|"))
     return Panel(
         kind="table",

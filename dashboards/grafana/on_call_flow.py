@@ -3,14 +3,14 @@
 from alerts.rules.burn_windows import BURN_WINDOWS
 from alerts.rules.recordings import bad_ratio, unexplained_ratio
 from dashboards.grafana import links
-from dashboards.grafana.queries import TIER, once, risen
-from dashboards.grafana.spec import GREEN, ORANGE, PLAIN, RED, Link, Panel, Query, Step, most
+from dashboards.grafana.queries import TIER, counter_increase, service_max
+from dashboards.grafana.spec import GREEN, ORANGE, PLAIN, RED, Link, Panel, Query, Step, bad_from
 
 _PAGING = min(float(one.factor) for one in BURN_WINDOWS if one.severity == "page")
 _BURN_STEPS: tuple[Step, ...] = ((None, GREEN), (1, ORANGE), (_PAGING, RED))
 
 
-def ingestion() -> tuple[Panel, ...]:
+def ingestion_panels() -> tuple[Panel, ...]:
     """Return panels of missing events, late datasets and stopped stages."""
     lag = "sum by (le, processing) (rate(lineage_ingestion_lag_seconds_bucket[5m]))"
     return (
@@ -29,7 +29,12 @@ def ingestion() -> tuple[Panel, ...]:
         _trend(
             "Errors by stage",
             "Rejected and failed events in 5 minutes, by stage and cause, as counted by M9.",
-            (Query(risen("lineage_errors_total", "5m", "stage", "cause"), "{{stage}}: {{cause}}"),),
+            (
+                Query(
+                    counter_increase("lineage_errors_total", "5m", "stage", "cause"),
+                    "{{stage}}: {{cause}}",
+                ),
+            ),
             (links.debug(then=True), links.runbook("LineageErrorRateBurn")),
         ),
         _trend(
@@ -37,7 +42,10 @@ def ingestion() -> tuple[Panel, ...]:
             "In an hour: events that Marquez rejected, by reason, and events deleted from a"
             " full spool before they were sent. No data: nothing is forwarded.",
             (
-                Query(risen("lineage_marquez_set_aside_total", "1h", "reason"), "{{reason}}"),
+                Query(
+                    counter_increase("lineage_marquez_set_aside_total", "1h", "reason"),
+                    "{{reason}}",
+                ),
                 Query("max(increase(lineage_marquez_unforwarded_total[1h]))", "left unsent"),
             ),
             (links.debug(then=True), links.runbook("MarquezForwardingStopped")),
@@ -60,7 +68,7 @@ def ingestion() -> tuple[Panel, ...]:
     )
 
 
-def burning() -> tuple[Panel, ...]:
+def burning_panels() -> tuple[Panel, ...]:
     """Return the burn rates of all bad items, and of those that no open incident explains."""
     return (
         _burn(
@@ -79,8 +87,8 @@ def burning() -> tuple[Panel, ...]:
 
 
 def _burn(title: str, ratio: str, words: str) -> Panel:
-    objective = once("lineage_sli_objective_ratio", "sli", "tier", where=TIER)
-    share = once(ratio, "sli", "tier", where=TIER)
+    objective = service_max("lineage_sli_objective_ratio", "sli", "tier", where=TIER)
+    share = service_max(ratio, "sli", "tier", where=TIER)
     return Panel(
         kind="trend",
         title=title,
@@ -99,8 +107,8 @@ def _burn(title: str, ratio: str, words: str) -> Panel:
 
 def notifications_panel() -> tuple[Panel, ...]:
     """Messages that were taken, that were not, and that wait."""
-    sent = risen("lineage_notifications_total", "1d", "channel", "kind")
-    failed = risen("lineage_notification_failed_total", "1h", "channel", "reason")
+    sent = counter_increase("lineage_notifications_total", "1d", "channel", "kind")
+    failed = counter_increase("lineage_notification_failed_total", "1h", "channel", "reason")
     return (
         Panel(
             kind="bars",
@@ -133,7 +141,7 @@ def notifications_panel() -> tuple[Panel, ...]:
                 "Not delivered yet. Above 0 for minutes: see the failed delivery attempts."
             ),
             unit="short",
-            queries=(Query(once("lineage_notifications_undelivered")),),
+            queries=(Query(service_max("lineage_notifications_undelivered")),),
             no_value="unknown",
             steps=((None, GREEN), (1, ORANGE)),
             width=4,
@@ -156,7 +164,7 @@ def _trend(
         unit="short",
         queries=queries,
         no_value="none",
-        steps=most(1),
+        steps=bad_from(1),
         width=width,
         lowest=0,
         links=leads,

@@ -8,14 +8,14 @@ DATASET: Final = 'dataset_namespace=~"$dataset_namespace",dataset=~"$dataset"'
 NAMED: Final = ("dataset_namespace", "dataset")
 
 
-def once(metric: str, *labels: str, where: str = "") -> str:
+def service_max(metric: str, *labels: str, where: str = "") -> str:
     """Return the maximum over all services, by these labels."""
     by = f" by ({', '.join(labels)})" if labels else ""
     selected = f"{metric}{{{where}}}" if where else metric
     return f"max{by} ({selected})"
 
 
-def risen(counter: str, window: str, *labels: str, where: str = "") -> str:
+def counter_increase(counter: str, window: str, *labels: str, where: str = "") -> str:
     """Return the query of a catalog counter's increase."""
     selected = f"{counter}{{{where}}}" if where else counter
     return f"max by ({', '.join(labels)}) (increase({selected}[{window}]))"
@@ -24,7 +24,9 @@ def risen(counter: str, window: str, *labels: str, where: str = "") -> str:
 def open_incidents(severity: str) -> str:
     """Return the query of the open incidents: 0 where the catalog has none."""
     where = f'severity=~"{severity}",state=~"open|acknowledged"'
-    return f"sum by (severity) ({once('lineage_incidents', 'state', 'severity', where=where)})"
+    return (
+        f"sum by (severity) ({service_max('lineage_incidents', 'state', 'severity', where=where)})"
+    )
 
 
 def _incident() -> str:
@@ -36,26 +38,28 @@ def _incident() -> str:
     return f"{named} * on (incident) group_left (kind, root_namespace, root) {rooted}"
 
 
-def of_incident(value: str) -> str:
+def per_incident(value: str) -> str:
     """Return a value per open incident, with all its labels."""
     return f"({_incident()}) * on (incident) group_left () ({value})"
 
 
-def changes(where: str = DATASET) -> str:
+def recent_changes(where: str = DATASET) -> str:
     """Return the timestamp of each recent change, in ms."""
     labels = (*NAMED, "change")
-    return f"{once('lineage_recent_change_timestamp_seconds', *labels, where=where)} * 1000"
+    return f"{service_max('lineage_recent_change_timestamp_seconds', *labels, where=where)} * 1000"
 
 
-def failures(where: str = DATASET) -> str:
+def recent_failures(where: str = DATASET) -> str:
     """Return the timestamp of each recent failed run, in ms."""
     labels = (*NAMED, "job_namespace", "job_name")
-    return f"{once('lineage_failed_run_timestamp_seconds', *labels, where=where)} * 1000"
+    return f"{service_max('lineage_failed_run_timestamp_seconds', *labels, where=where)} * 1000"
 
 
 def consumers(of: str, tier: str) -> str:
     """Return the query of the number of readers in these tiers of each series of `of`."""
-    below = once("lineage_dataset_consumers", *NAMED, "tier", where=f'{DATASET},tier=~"{tier}"')
+    below = service_max(
+        "lineage_dataset_consumers", *NAMED, "tier", where=f'{DATASET},tier=~"{tier}"'
+    )
     counted = f"sum by ({', '.join(NAMED)}) ({below})"
     return f"0 * ({of}) + on ({', '.join(NAMED)}) group_left () {counted}"
 
@@ -65,4 +69,6 @@ def evaluation_age() -> str:
     return "abs(time() - max(lineage_sli_evaluated_timestamp_seconds))"
 
 
-WITHOUT_LINEAGE: Final = once("lineage_datasets_without_lineage", "tier", "owner", where=TIER)
+WITHOUT_LINEAGE: Final = service_max(
+    "lineage_datasets_without_lineage", "tier", "owner", where=TIER
+)

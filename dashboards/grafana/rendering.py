@@ -6,14 +6,14 @@ from typing import Any, Final
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
-from dashboards.grafana.building import build
-from dashboards.grafana.debug import debug
-from dashboards.grafana.executive import executive
-from dashboards.grafana.on_call import on_call
+from dashboards.grafana.building import place_panel
+from dashboards.grafana.debug import debug_dashboard
+from dashboards.grafana.executive import executive_dashboard
+from dashboards.grafana.on_call import on_call_dashboard
 from dashboards.grafana.sdk import dashboard as sdk
 from dashboards.grafana.sdk import models
-from dashboards.grafana.spec import Board, Panel, objectives
-from dashboards.grafana.surroundings import annotations, onward, variables
+from dashboards.grafana.spec import Board, Panel, objective_query
+from dashboards.grafana.surroundings import annotations, dashboard_variables, onward
 from lineage.policy.model import Policy
 
 WIDTH = 24
@@ -39,7 +39,7 @@ def below(panels: Iterable[Panel], top: int) -> int:
 
 def boards(policy: Policy) -> tuple[Board, ...]:
     """Return the dashboards, in reading order."""
-    return executive(objectives(policy)), on_call(), debug()
+    return executive_dashboard(objective_query(policy)), on_call_dashboard(), debug_dashboard()
 
 
 def render_document(policy: Policy, url: str = DEFAULT_URL) -> dict[str, str]:
@@ -68,7 +68,7 @@ def _dashboard(board: Board, url: str) -> sdk.Dashboard:
     made = sdk.Dashboard(board.title).uid(board.uid).description(board.description)
     made.tags([_TAG]).timezone("browser").refresh(board.refresh).time(board.since, "now")
     made.tooltip(models.DashboardCursorSync.CROSSHAIR).readonly()
-    made.variables(list(variables(url, single=board.single)))
+    made.variables(list(dashboard_variables(url, single=board.single)))
     made.annotations(list(annotations())).links(list(onward(board.uid)))
     _fill(made, board)
     return made
@@ -81,6 +81,6 @@ def _fill(made: sdk.Dashboard, board: Board) -> None:
         made.with_row(heading.grid_pos(models.GridPos(h=1, w=24, x=0, y=top)))
         number, top = number + 1, top + 1
         for panel, x, y in place(row.panels, top):
-            made.with_panel(build(panel, number, x, y))
+            made.with_panel(place_panel(panel, number, x, y))
             number += 1
         top = below(row.panels, top)

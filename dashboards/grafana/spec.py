@@ -125,17 +125,17 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     single: bool = False
 
 
-def least(objective: Decimal) -> tuple[Step, ...]:
+def good_from(objective: Decimal) -> tuple[Step, ...]:
     """Return steps for a value that is good from the objective on."""
     return ((None, RED), (float(objective), GREEN))
 
 
-def most(objective: float) -> tuple[Step, ...]:
+def bad_from(objective: float) -> tuple[Step, ...]:
     """Return steps for a value that is bad from the objective on."""
     return ((None, GREEN), (objective, RED))
 
 
-def objectives(policy: Policy) -> Objectives:
+def objective_query(policy: Policy) -> Objectives:
     """Return the objective of an SLI and tier, or 1 without one, so that any loss is shown."""
 
     def _of(sli: str, tier: str) -> Decimal:

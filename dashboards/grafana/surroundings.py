@@ -5,7 +5,7 @@ from typing import Final
 
 from dashboards.grafana import infinity, links
 from dashboards.grafana.building import SOURCE
-from dashboards.grafana.queries import NAMED, changes, once
+from dashboards.grafana.queries import NAMED, recent_changes, service_max
 from dashboards.grafana.sdk import dashboard as sdk
 from dashboards.grafana.sdk import models
 
@@ -25,7 +25,7 @@ _LABELS: Final = {
 }
 
 
-def variables(url: str, *, single: bool) -> Iterator[sdk.QueryVariable]:
+def dashboard_variables(url: str, *, single: bool) -> Iterator[sdk.QueryVariable]:
     """Return data sources, Lineward's address, and the filters of panels.
 
     Args:
@@ -61,12 +61,14 @@ def annotations() -> Iterator[sdk.AnnotationQuery]:
     )
     yield (
         _annotation(
-            "Suppression windows", "blue", f"{once('lineage_suppression_active', 'name')} > 0"
+            "Suppression windows",
+            "blue",
+            f"{service_max('lineage_suppression_active', 'name')} > 0",
         )
         .title_format("Planned: {{name}}")
         .text_format("incidents suppressed")
     )
-    deployed = _annotation("Deployments", "green", changes('change="code"'))
+    deployed = _annotation("Deployments", "green", recent_changes('change="code"'))
     deployed.title_format("New code writes {{dataset}}").text_format("{{dataset_namespace}}")
     yield deployed.use_value_for_time(True)  # noqa: FBT003 - the SDK's
 

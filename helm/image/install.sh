@@ -17,7 +17,7 @@ fetch_listener() {
   local folder jars=() one scala
   folder=$(mktemp -d)
   for scala in 2.12 2.13; do
-    jars+=("$("$prefix/bin/python" -c "from service.ingest.spark.spark_conf import package; print(package('$scala'))")")
+    jars+=("$("$prefix/bin/python" -c "from service.ingest.spark.spark_conf import listener_package; print(listener_package('$scala'))")")
   done
   scripts/fetch_jars.sh "$prefix/bin/python" "$folder/ivy" --packages "$(IFS=,; echo "${jars[*]}")"
   mkdir -p "$prefix/listener"

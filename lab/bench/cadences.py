@@ -24,7 +24,7 @@ from lab.histories.counts import (
 from lab.histories.folder import WriteHistory, read_histories
 from lab.histories.walk import NEVER, learned_deadlines
 from slis.cadence.working_week import Floats, Micros
-from slis.spark.session import open_session
+from slis.spark.session import spark_session
 
 GOAL_SCHEDULED, GOAL_ALL = 5.0, 35.0
 LEARNED, Z_SCORE, MEDIAN = "learned", "z-score of 14 days", "3 x median gap"
@@ -79,7 +79,7 @@ def run(folder: str) -> CadenceFigures:
     started = time.monotonic()
     histories = read_histories(Path(folder))
     with tempfile.TemporaryDirectory() as scratch:
-        spark = open_session(warehouse=Path(scratch) / "warehouse")
+        spark = spark_session(warehouse=Path(scratch) / "warehouse")
         try:
             figures = measure(spark, histories)
             peak = peak_bytes(spark)

@@ -55,7 +55,7 @@ def judge(engine: Engine, *, datasets: int, now: datetime) -> None:
     found = {"as_of": to_micros(now), "last_seq": 0, "datasets": datasets, "seconds": 1.0}
     _insert(engine, tables.evaluation, iter([{**found, "policy_hash": "bench"}]))
     _insert(engine, tables.dataset_state, _states(keys, now))
-    dataset_policies.renew(engine, DEFAULT)
+    dataset_policies.renew_policies(engine, DEFAULT)
     with exclusive_transaction(engine) as connection:
         mark_worst(connection)
 

@@ -19,7 +19,7 @@ from lineage.policy.model import DatasetRule
 from slis.evaluation.edge_evaluation import evaluate_edges
 from slis.evaluation.evaluation import EvaluationResult, evaluate
 from slis.spark import garbage_collection
-from slis.spark.session import open_session
+from slis.spark.session import spark_session
 
 BUDGET_SECONDS = 8.0
 BUDGET_BYTES = 2 * 1024**3
@@ -62,7 +62,7 @@ class EvaluationFigures(msgspec.Struct, frozen=True):
 def run(datasets: int = 100_000, edges: int = 300_000) -> EvaluationFigures:
     """Fill a catalog of its own, evaluate it 16 times, 15 s of traffic in between."""
     with tempfile.TemporaryDirectory() as folder:
-        spark = open_session(warehouse=Path(folder) / "warehouse")
+        spark = spark_session(warehouse=Path(folder) / "warehouse")
         try:
             rounds, edge_seconds = _rounds(spark, Path(folder), datasets, edges)
             peak = peak_bytes(spark)

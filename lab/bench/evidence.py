@@ -13,8 +13,8 @@ import msgspec
 from lab.bench.footprint import CpuMeter, memory_bytes
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from slis.evidence import lines
-from slis.evidence.scan import scan
-from slis.spark.session import open_session
+from slis.evidence.scan import scan_logs
+from slis.spark.session import spark_session
 
 BUDGET_SECONDS = 180.0
 BUDGET_BYTES = 3 * 1024**3
@@ -80,10 +80,12 @@ def run(mebibytes: int = 1_024) -> EvidenceFigures:
         size = write_log(logs / _APPLICATION, mebibytes * 1024**2)
         engine = open_catalog(catalog_url(Path(folder)))
         migrate(engine)
-        spark = open_session(warehouse=Path(folder) / "warehouse")
+        spark = spark_session(warehouse=Path(folder) / "warehouse")
         try:
             folders = [logs.as_uri()]
-            look = partial(scan, spark, engine, folders, settle=_SETTLE, scratch=Path(folder) / "x")
+            look = partial(
+                scan_logs, spark, engine, folders, settle=_SETTLE, scratch=Path(folder) / "x"
+            )
             used, started, now = CpuMeter(), time.monotonic(), datetime.now(UTC)
             found = look(now)
             seconds = time.monotonic() - started

@@ -11,14 +11,14 @@ from pyspark.sql import SparkSession
 
 from lab.bench.evaluate import peak_bytes
 from lab.simulation.gaps import CHANGE, FIRST_WATCHED, SILENCE, USUAL, Simulated
-from lab.simulation.judgement import NEVER, learn, learning_days
+from lab.simulation.judgement import NEVER, by_limits, learning_days
 from lab.simulation.rivals import DailyScores, of_median
 from lab.simulation.scheduled import daily, hourly, weekday
 from lab.simulation.streams import streaming
 from lab.simulation.unscheduled import bursty
 from lab.simulation.wall_clock import Micros
 from lab.simulation.young import FIRST_DAY, LAST_DAY, young
-from slis.spark.session import open_session
+from slis.spark.session import spark_session
 
 GOAL_FOUND = 0.99
 GOAL_FALSE_ALARMS = 1.0
@@ -71,7 +71,7 @@ def run(seed: int = 1, datasets: int = 2_000) -> FreshnessFigures:
     """Simulate, learn, judge; each class by itself."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        spark = open_session(warehouse=Path(folder) / "warehouse")
+        spark = spark_session(warehouse=Path(folder) / "warehouse")
         try:
             rules = list(figures(spark, Path(folder), seed, datasets // len(_CLASSES)))
             peak = peak_bytes(spark)
@@ -92,7 +92,7 @@ def figures(spark: SparkSession, folder: Path, seed: int, count: int) -> Iterato
     """Figures of each rule, class by class; `count` datasets of each."""
     for place, (simulate, cycle_days) in enumerate(_CLASSES):
         simulated = simulate(np.random.default_rng((seed, place)), count)
-        due = learn(spark, folder, simulated, learning_days(cycle_days))
+        due = by_limits(spark, folder, simulated, learning_days(cycle_days))
         yield judge(LEARNED, simulated, count, due)
         yield _by_day(simulated, count)
         yield judge(MEDIAN, simulated, count, of_median(simulated))
@@ -105,7 +105,7 @@ def young_figures(
     """Judge datasets that are few weeks old; a day's limits hold for that day."""
     simulated = young(np.random.default_rng((seed, len(_CLASSES))), count)
     days = np.arange(FIRST_DAY, LAST_DAY).tolist()
-    yield judge(LEARNED, simulated, count, learn(spark, folder, simulated, days))
+    yield judge(LEARNED, simulated, count, by_limits(spark, folder, simulated, days))
 
 
 def judge(rule: str, simulated: Simulated, count: int, due: Micros) -> RuleFigures:

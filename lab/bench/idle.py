@@ -18,10 +18,10 @@ from lineage.catalog.reader import open_reader
 from lineage.process.clock import system_clock
 from service.queries.roles import RoleStatus
 from service.runtime.child import Child, RoleCommand
-from service.runtime.roles import environment, with_free_ports
+from service.runtime.roles import role_environment, with_free_ports
 from service.runtime.run_folder import STATUS
 from service.runtime.settings import Settings
-from slis.spool_events import events
+from slis.spool_events import make_events
 
 BUDGET_IDLE_CORES: Final = 0.08
 BUDGET_LIVE_CORES: Final = 0.25
@@ -95,7 +95,7 @@ class _Up:
     def load(self) -> None:
         """Post the history of the estate; wait until an evaluation has included all of it."""
         start = system_clock() - _HISTORY * _APART
-        made = [body for _, body in events(_HISTORY, seed=1, start=start, apart=_APART)]
+        made = [body for _, body in make_events(_HISTORY, seed=1, start=start, apart=_APART)]
         for first in range(0, _HISTORY, _A_POST):
             self._post(made[first : first + _A_POST])
         wait_until(
@@ -133,7 +133,9 @@ class _Up:
                 continue
             number += 1
             now = system_clock()
-            made = events(_A_RUN, seed=1_000 + number, start=now, apart=timedelta(milliseconds=1))
+            made = make_events(
+                _A_RUN, seed=1_000 + number, start=now, apart=timedelta(milliseconds=1)
+            )
             self._post([body for _, body in made])
             next_at = began + number * _A_RUN / rate
             time.sleep(max(0.0, min(next_at, began + seconds) - time.monotonic()))
@@ -154,7 +156,9 @@ def _running(folder: str) -> Iterator[_Up]:
     """Start `lineward up` in a folder; stop it at the end."""
     settings = with_free_ports(Settings(data_dir=Path(folder)))
     argv = (sys.executable, "-m", "service.cli.main", "up")
-    child = Child(RoleCommand(role="up", argv=argv), environment(settings), Path(folder) / "up.log")
+    child = Child(
+        RoleCommand(role="up", argv=argv), role_environment(settings), Path(folder) / "up.log"
+    )
     url = f"http://{settings.host}:{settings.collector_port}"
     with ExitStack() as stack:
         sender = stack.enter_context(httpx.Client(base_url=url, timeout=60, trust_env=False))

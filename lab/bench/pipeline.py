@@ -23,10 +23,10 @@ from lineage.process.clock import SECOND_MICROS, system_clock
 from slis.evaluation.backlog import backlog_since
 from slis.settings import PipelineSettings, SharedPaths
 from slis.spark import garbage_collection
-from slis.spark.session import open_session
-from slis.spool_events import events, fill_spool
+from slis.spark.session import spark_session
+from slis.spool_events import fill_spool, make_events
 from slis.stream.landing import BatchLanding
-from slis.stream.log.spool_reader import BatchLimits, open_spool
+from slis.stream.log.spool_reader import BatchLimits, open_spool_to_read
 from slis.stream.merge.merge import MergeResult
 from slis.stream.running import StreamThread
 
@@ -91,7 +91,7 @@ def run(
         catalog_url: of a PostgreSQL database, in which schemas are made and deleted; None: SQLite.
     """
     # Evaluations need it: its memory is a part of the pipeline's.
-    session = open_session(driver_memory=PipelineSettings().driver_memory)
+    session = spark_session(driver_memory=PipelineSettings().driver_memory)
     with tempfile.TemporaryDirectory(prefix="lineward-bench-") as folder:
         root = Path(folder)
         # A backlog finds a pipeline that has run for a while.
@@ -133,7 +133,7 @@ def open_landing(
 def measure_backlog(folder: Path, catalog_url: str | None, count: int, *, seed: int) -> BacklogCost:
     """Land `count` synthetic events, of at least one, in an empty catalog."""
     with empty_catalog(folder, catalog_url) as (place, engine):
-        fill_spool(place.spool, events(count, seed=seed, start=_START, apart=_APART))
+        fill_spool(place.spool, make_events(count, seed=seed, start=_START, apart=_APART))
         batches: list[tuple[float, MergeResult]] = []
 
         def landed(result: MergeResult) -> None:
@@ -179,7 +179,7 @@ def _last_tenth(began: float, batches: list[tuple[float, MergeResult]]) -> float
 
 
 def _live(place: SharedPaths, engine: Engine, live_seconds: int, idle_seconds: int) -> list[Figure]:
-    fill_spool(place.spool, events(0, seed=0, start=_START, apart=_APART))
+    fill_spool(place.spool, make_events(0, seed=0, start=_START, apart=_APART))
     running = StreamThread(open_landing(engine, place), PipelineSettings().poll_seconds)
     running.begin()
     cpu = CpuMeter()
@@ -211,7 +211,7 @@ def _lags(place: SharedPaths, engine: Engine) -> NDArray[np.float64]:
 
     Without the first tenth.
     """
-    with closing(open_spool(place.spool)) as spool:
+    with closing(open_spool_to_read(place.spool)) as spool:
         received = np.array(
             spool.execute("SELECT seq, received_at FROM event ORDER BY seq").fetchall()
         )

@@ -138,7 +138,10 @@ def tables(figures: Any) -> list[Table]:  # noqa: ANN401 - as above
     """Return a table for the single figures, and one for each list of rows among them."""
     alone = {name: value for name, value in figures.items() if not _is_rows(value)}
     lists = [(name, value) for name, value in figures.items() if _is_rows(value)]
-    return [*([table(alone)] if alone else []), *(_grid(name, rows) for name, rows in lists)]
+    return [
+        *([figures_table(alone)] if alone else []),
+        *(_grid(name, rows) for name, rows in lists),
+    ]
 
 
 def _is_rows(value: Any) -> bool:  # noqa: ANN401 - as above
@@ -152,7 +155,7 @@ def _grid(name: str, rows: list[dict[str, Any]]) -> Table:
     return shown
 
 
-def table(figures: dict[str, Any]) -> Table:
+def figures_table(figures: dict[str, Any]) -> Table:
     """Return a table with one row a figure; `budget_X` stands beside `X` where there is one."""
     shown = Table("figure", "measured", "budget")
     for name, value in figures.items():

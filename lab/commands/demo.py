@@ -18,6 +18,6 @@ def main(
     once: Annotated[bool, typer.Option("--once", help="Exit at the end of the demo.")] = False,
 ) -> None:
     """Run a shop's Spark jobs with the OpenLineage listener, and show what Lineward sees."""
-    from lab.demo.start import run  # noqa: PLC0415 - `--help` needs no Spark
+    from lab.demo.start import run_demo  # noqa: PLC0415 - `--help` needs no Spark
 
-    raise typer.Exit(run(once=once, data_dir=data_dir))
+    raise typer.Exit(run_demo(once=once, data_dir=data_dir))

@@ -10,15 +10,15 @@ import typer
 
 from lab.commands.gameday_live import live, policy
 from lab.gameday.estate import Shape
-from lab.gameday.truth import KINDS, Kind
+from lab.gameday.truth_shapes import KINDS, Kind
 from lineage.process.logs import log_to_stderr
 from service.cli.commands.options import AsJson
-from service.cli.terminal import console, escape_markup, part, print_json, progress
+from service.cli.terminal import console, escape_markup, print_json, progress_bars, show_progress
 from service.errors import RejectedInputError
 
 if TYPE_CHECKING:
+    from lab.gameday.driver.run_judgement import Judgement
     from lab.gameday.driver.saved_run import SavedRun
-    from lab.gameday.driver.scoring import Judgement
 
 app = typer.Typer(add_completion=False)
 app.command("live")(live)
@@ -66,15 +66,17 @@ def gameday(  # noqa: PLR0913 - options of a command
     log_to_stderr("error")
     began = time.monotonic()
     try:
-        with progress(quiet=as_json) as bars:
+        with progress_bars(quiet=as_json) as bars:
             if reuse is not None:
                 kept = _kept(reuse)
             else:
                 shape = Shape(seed, datasets, days)
                 kept = _replayed(
-                    keep, shape, faults, _kinds(kind), part(bars, "days replayed", days)
+                    keep, shape, faults, _kinds(kind), show_progress(bars, "days replayed", days)
                 )
-            judgement = _judged(kept, began, part(bars, "days judged", kept.planned().shape.days))
+            judgement = _judged(
+                kept, began, show_progress(bars, "days judged", kept.planned().shape.days)
+            )
     except ValueError as error:
         raise RejectedInputError(str(error)) from error
     failings = _failings(judgement)
@@ -119,15 +121,15 @@ def _replayed(
 
 
 def _judged(kept: "SavedRun", began: float, on_days: _OnDays) -> "Judgement":
-    from lab.gameday.driver.scoring import judge  # noqa: PLC0415
+    from lab.gameday.driver.run_judgement import judge_run  # noqa: PLC0415
 
-    return judge(kept, began=began, on_days=on_days)
+    return judge_run(kept, began=began, on_days=on_days)
 
 
 def _failings(judgement: "Judgement") -> list[str]:
-    from lab.gameday.verdict import failings  # noqa: PLC0415
+    from lab.gameday.verdict import failed_criteria  # noqa: PLC0415
 
-    return failings([judgement.score], judgement.unknown_seconds)
+    return failed_criteria([judgement.score], judgement.unknown_seconds)
 
 
 def _show(judgement: "Judgement", failings: list[str]) -> None:

@@ -12,7 +12,7 @@ from lineage.process.logs import log_to_stderr
 from service.cli.commands.options import AsJson
 from service.cli.terminal import console, escape_markup, print_json, warn
 from service.errors import NotRunningError, RejectedInputError
-from service.runtime.settings import read
+from service.runtime.settings import read_settings
 
 if TYPE_CHECKING:
     from lab.gameday.driver.live import Played, Wanted
@@ -54,9 +54,9 @@ def policy(*, period: _Period = 12) -> None:
         WritePace,
         policy_fragment,
     )
-    from lab.gameday.policy import text_of  # noqa: PLC0415
+    from lab.gameday.policy import policy_text  # noqa: PLC0415
 
-    sys.stdout.write(_SETTINGS + text_of(policy_fragment(WritePace(period))))
+    sys.stdout.write(_SETTINGS + policy_text(policy_fragment(WritePace(period))))
 
 
 def live(  # noqa: PLR0913 - options of a command
@@ -76,7 +76,7 @@ def live(  # noqa: PLR0913 - options of a command
     Exits with 1 if a requirement is not met.
     """
     log_to_stderr("error")
-    settings = read()
+    settings = read_settings()
     from lab.gameday.driver.live import Wanted  # noqa: PLC0415 - what it needs is imported
     from lab.gameday.live.estate import WritePace  # noqa: PLC0415 - as below
     from lab.gameday.live.plan import kinds_of  # noqa: PLC0415 - a command is known before
@@ -130,9 +130,9 @@ def _played(
 
 
 def _failings(played: "Played") -> list[str]:
-    from lab.gameday.live.figures import failings  # noqa: PLC0415 - as above
+    from lab.gameday.live.figures import failed_live_criteria  # noqa: PLC0415 - as above
 
-    return failings(played.score)
+    return failed_live_criteria(played.score)
 
 
 def _show(played: "Played", failings: list[str]) -> None:

@@ -1,5 +1,5 @@
 """Shop of real Spark jobs, to see Lineward at work."""
 
-from lab.demo.start import run
+from lab.demo.start import run_demo
 
-__all__ = ["run"]
+__all__ = ["run_demo"]

@@ -13,15 +13,15 @@ import msgspec
 from lab.demo.waiting import Patience, StepFailedError
 from service.errors import NoDataError
 from service.ingest.backfill import BatchSender, events_in
-from service.ingest.spool_reader import last_seq
+from service.ingest.spool_reader import read_last_seq
 from service.queries.catalog_session import open_session
-from service.queries.dataset import why
+from service.queries.dataset import explain_states
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.datasets import Filters, datasets
+from service.queries.datasets import Filters, list_datasets
 from service.queries.shapes import DatasetRow, SliAnswer
-from service.queries.slis import objectives, slis
+from service.queries.slis import list_slis, read_objectives
 from service.runtime.child import Child, RoleCommand
-from service.runtime.roles import environment
+from service.runtime.roles import role_environment
 from service.runtime.run_folder import STATUS
 from service.runtime.settings import Settings
 
@@ -44,7 +44,7 @@ class LinewardUp:
         evidence = {"EVENT_LOGS": event_logs.as_uri(), **_EVIDENCE_SECONDS}
         given = {f"LINEWARD_PIPELINE_{name}": value for name, value in evidence.items()}
         event_logs.mkdir(parents=True)
-        self._child = Child(command, {**environment(settings), **given}, log)
+        self._child = Child(command, {**role_environment(settings), **given}, log)
 
     def start(self, patience: Patience) -> None:
         """Start it, and wait until it takes events."""
@@ -121,7 +121,7 @@ class LinewardUp:
 
     def received(self) -> int:
         """Return the number of the newest event in the spool."""
-        return last_seq(self.settings.spool) or 0
+        return read_last_seq(self.settings.spool) or 0
 
     def evaluated(self) -> int:
         """Return the number of the newest event that an evaluation has included."""
@@ -136,7 +136,7 @@ class LinewardUp:
         """Return every dataset by its name within the shop, most severe first; none at first."""
         try:
             with open_session(self.settings) as asked:
-                rows = datasets(asked.reader, Filters(), asked.evaluated).datasets
+                rows = list_datasets(asked.reader, Filters(), asked.evaluated).datasets
         except NoDataError:
             return {}
         return {row.dataset.rpartition(f"{os.sep}shop{os.sep}")[2]: row for row in rows}
@@ -144,14 +144,14 @@ class LinewardUp:
     def slis(self) -> SliAnswer:
         """Return all SLIs, by tier."""
         with open_session(self.settings) as asked:
-            targets = objectives(self.settings)
-            return slis(asked.reader, asked.evaluated, targets, now=asked.now)
+            targets = read_objectives(self.settings)
+            return list_slis(asked.reader, asked.evaluated, targets, now=asked.now)
 
     def evidence(self, dataset: DatasetRow) -> str:
         """Explain in words why it is in its state."""
         with open_session(self.settings) as asked:
             named = resolve_dataset(asked.reader, dataset.dataset, dataset.dataset_namespace)
-            states = why(asked.reader, named, asked.evaluated).states
+            states = explain_states(asked.reader, named, asked.evaluated).states
         return next((one.evidence or "" for one in states if one.sli == dataset.sli), "")
 
 

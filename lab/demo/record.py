@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lab.demo.estate import Shop
 from lab.demo.recording import FOLDER, RECORDED
-from lab.demo.spark import ShopJob, file, finish
+from lab.demo.spark import ShopJob, file, wait_for_exit
 from lab.demo.waiting import Patience, StepFailedError
 
 # The new dataset and the stream are of today: they have no past.
@@ -37,7 +37,7 @@ def main() -> int:
 
 def _run(job: ShopJob) -> None:
     job.start()
-    code = finish(job, Patience())
+    code = wait_for_exit(job, Patience())
     if code:
         raise StepFailedError(f"job {job.name} ended with {code}: see {job.log}")
 

@@ -8,8 +8,8 @@ from rich.console import RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from lab.demo.lineward_up import LinewardUp
-from service.cli.commands.slis import table as sli_table
-from service.cli.terminal import console, escape_markup, grid, state
+from service.cli.commands.slis import sli_table
+from service.cli.terminal import console, escape_markup, state_markup, wrapping_table
 from service.queries.shapes import DatasetRow
 from service.runtime.settings import Settings
 
@@ -79,11 +79,11 @@ class Screen:
 
 def _problems(home: LinewardUp) -> RenderableType:
     columns = ("dataset", "state", "SLI", "reason", "owner", "tier", "evidence")
-    shown = grid(*columns, title="problems")
+    shown = wrapping_table(*columns, title="problems")
     for name, row in home.datasets().items():
         if row.state != _GOOD:
             shown.add_row(
-                escape_markup(name), state(row.state), *map(escape_markup, _cells(row, home))
+                escape_markup(name), state_markup(row.state), *map(escape_markup, _cells(row, home))
             )
     return shown
 

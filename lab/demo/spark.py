@@ -11,7 +11,7 @@ import msgspec
 import pyspark
 
 from lab.demo.waiting import Patience, StepFailedError
-from service.ingest.spark.spark_conf import package
+from service.ingest.spark.spark_conf import listener_package
 from service.runtime.child import Child, RoleCommand
 
 NAMESPACE = "shop"
@@ -47,7 +47,7 @@ def file(path: Path) -> Transport:
     return Transport({"type": "file", "location": str(path)})
 
 
-def both(url: str, path: Path) -> Transport:
+def send_and_record(url: str, path: Path) -> Transport:
     """Send to a collector and, whatever the result, write into a file."""
     settings = {"type": "composite", "continueOnFailure": "true"}
     for name, transport in (("a", http(url)), ("b", file(path))):
@@ -59,7 +59,7 @@ def listener_conf(transport: Transport, *, namespace: str = NAMESPACE) -> dict[s
     """Return the settings by which a job reports its lineage."""
     settings = {f"spark.openlineage.transport.{k}": v for k, v in transport.settings.items()}
     return {
-        "spark.jars.packages": package(),
+        "spark.jars.packages": listener_package(),
         **ivy_conf(),
         "spark.extraListeners": "io.openlineage.spark.agent.OpenLineageSparkListener",
         "spark.openlineage.namespace": namespace,
@@ -84,7 +84,7 @@ def ivy_conf() -> dict[str, str]:
     return {"spark.jars.ivy": str(_ROOT / "build" / "ivy")}
 
 
-def environment() -> dict[str, str]:
+def spark_environment() -> dict[str, str]:
     """Return the environment, with the interpreter and the Spark that this process runs on."""
     own = {
         "SPARK_HOME": str(_SPARK_HOME),
@@ -121,7 +121,7 @@ class ShopJob:
         run = RoleCommand(role=name, argv=argv, death_signal=signal.SIGKILL)
         self.name = name
         self.log = shop / "logs" / f"{name}.log"
-        self._child = Child(run, environment(), self.log)
+        self._child = Child(run, spark_environment(), self.log)
 
     def start(self) -> None:
         """Start it; the caller ends it."""
@@ -152,7 +152,7 @@ class ShopJob:
         self._child.end()
 
 
-def finish(job: ShopJob, patience: Patience) -> int:
+def wait_for_exit(job: ShopJob, patience: Patience) -> int:
     """Wait for the end of a job that was started; its exit code.
 
     Raises:

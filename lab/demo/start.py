@@ -14,12 +14,12 @@ from lab.demo.spark import EVENT_LOGS
 from lab.demo.story import Story
 from service.errors import RejectedInputError
 from service.runtime.roles import with_free_ports
-from service.runtime.settings import Settings, read
+from service.runtime.settings import Settings, read_settings
 
 POLICY = Path(__file__).with_name("lineward.yaml")
 
 
-def run(*, once: bool, data_dir: Path | None) -> int:
+def run_demo(*, once: bool, data_dir: Path | None) -> int:
     """Run the demo; the exit status.
 
     Args:
@@ -31,7 +31,7 @@ def run(*, once: bool, data_dir: Path | None) -> int:
         RejectedInputError: the folder is not empty, or settings point at a Lineward in use.
         StepFailedError: a step did not come to its end, or a state did not occur.
     """
-    settings = with_free_ports(_of_a_demo(read()))
+    settings = with_free_ports(_of_a_demo(read_settings()))
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with _folder(data_dir) as folder:

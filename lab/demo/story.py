@@ -10,7 +10,7 @@ from lab.demo import recording
 from lab.demo.estate import Shop
 from lab.demo.lineward_up import LinewardUp, outage
 from lab.demo.screen import Screen
-from lab.demo.spark import ShopJob, finish, http
+from lab.demo.spark import ShopJob, http, wait_for_exit
 from lab.demo.waiting import Patience, StepFailedError
 from lineage.process.clock import system_clock
 from service.queries.shapes import DatasetRow
@@ -104,7 +104,7 @@ class Story:
         with self._screen.step("marts: revenue, and segments, a new dataset; churn, which fails"):
             mart, churn = self._job("mart", "--segments"), self._job("churn")
             self._succeed(mart)
-            if finish(churn, self._patience) == 0:
+            if wait_for_exit(churn, self._patience) == 0:
                 raise StepFailedError(f"job churn was meant to fail: see {churn.log}")
             self._screen.say("    churn's Python function raised on a customer who never ordered")
 
@@ -116,7 +116,7 @@ class Story:
         return job
 
     def _succeed(self, job: ShopJob) -> None:
-        code = finish(job, self._patience)
+        code = wait_for_exit(job, self._patience)
         if code:
             lines = job.log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
             raise StepFailedError("\n".join([f"job {job.name} ended with {code}:", *lines]))

@@ -15,7 +15,7 @@ from lab.gameday.model import (
     SimulatedJob,
     Team,
 )
-from lab.gameday.traits import TEAMS, names, with_clients, with_limits, with_tiers
+from lab.gameday.traits import TEAMS, two_word_names, with_clients, with_limits, with_tiers
 
 # A Monday: in the thirty days after it lie a change of the clocks in Europe, a holiday of Tokyo
 # and two of Berlin.
@@ -76,7 +76,7 @@ class Shape(msgspec.Struct, frozen=True):
             raise ValueError(f"days: 2 to 60, got {self.days}")
 
 
-def make(shape: Shape) -> Estate:
+def build_estate(shape: Shape) -> Estate:
     """Build the estate of a seed: the same for the same shape, byte for byte."""
     built = _Builder(shape)
     built.add_layers()
@@ -98,7 +98,7 @@ class _Builder:
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
         self._chance = random.Random(shape.seed)  # noqa: S311 - made up, no secret
-        self._names = names(self._chance)
+        self._names = two_word_names(self._chance)
         self.teams = _teams(shape)
         self.datasets: list[SimulatedDataset] = []
         self.jobs: list[SimulatedJob] = []

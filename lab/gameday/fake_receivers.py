@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from lab.gameday.truth import SECOND_MICROS, NamePattern
+from lab.gameday.truth_shapes import SECOND_MICROS, NamePattern
 
 What = Literal["page", "ticket", "resolved", "other"]
 _LINK = re.compile(r"<([^|>]+)\|Full list>")

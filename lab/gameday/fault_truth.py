@@ -6,9 +6,9 @@ from typing import Final
 
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, HOUR, Estate, SimulatedJob, other_name
-from lab.gameday.policy import PLATFORM, name_of
+from lab.gameday.policy import PLATFORM, joined_name
 from lab.gameday.slots import EPOCH
-from lab.gameday.truth import SILENT_KINDS, Expect, Fault, NamePattern
+from lab.gameday.truth_shapes import SILENT_KINDS, Expect, Fault, NamePattern
 from lineage.policy.model import Suppression
 
 COLLECTOR: Final = NamePattern("", "*collector*")
@@ -100,7 +100,7 @@ def _owners(estate: Estate, each: Injected, jobs: Iterable[SimulatedJob]) -> tup
     return tuple(dict.fromkeys([PLATFORM, *teams] if is_shared else teams))
 
 
-def standing(estate: Estate) -> Iterable[NamePattern]:
+def standing_gaps(estate: Estate) -> Iterable[NamePattern]:
     """Yield unreported datasets, and the jobs that should report them."""
     for job in estate.jobs:
         if job.reporting != "listener":
@@ -118,6 +118,6 @@ def windows(estate: Estate, injected: Iterable[Injected]) -> Iterable[Suppressio
                 EPOCH + timedelta(microseconds=at) for at in (each.starts_at, each.ends_at)
             )
             for number in affected:
-                match = name_of(estate.datasets[number])
+                match = joined_name(estate.datasets[number])
                 name = f"deployment {place} of {estate.datasets[number].name}"
                 yield Suppression(name, match, start, end + timedelta(hours=4))

@@ -6,12 +6,12 @@ from typing import Final
 
 import msgspec
 
-from lab.gameday.fault_truth import standing, truth_of, windows
+from lab.gameday.fault_truth import standing_gaps, truth_of, windows
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, Estate
 from lab.gameday.planning import NoJobFreeError, Planning
 from lab.gameday.slots import begins_at
-from lab.gameday.truth import KINDS, Kind, Truth
+from lab.gameday.truth_shapes import KINDS, Kind, Truth
 from lineage.policy.model import Suppression
 
 _RARE: Final[tuple[Kind, ...]] = ("collector_outage", "holiday")
@@ -25,7 +25,7 @@ class Day(msgspec.Struct, frozen=True):
     suppressions: tuple[Suppression, ...]
 
 
-def plan(estate: Estate, count: int, kinds: Sequence[Kind] = KINDS) -> Day:
+def plan_faults(estate: Estate, count: int, kinds: Sequence[Kind] = KINDS) -> Day:
     """Plan that many faults of these kinds, from the seed of the estate.
 
     Raises:
@@ -42,7 +42,7 @@ def plan(estate: Estate, count: int, kinds: Sequence[Kind] = KINDS) -> Day:
         judged_from=begins + planning.teaching * DAY,
         ends_at=begins + estate.days * DAY,
         faults=faults,
-        standing=tuple(sorted(standing(estate))),
+        standing=tuple(sorted(standing_gaps(estate))),
     )
     return Day(planning.found, truth, tuple(windows(estate, planning.found)))
 

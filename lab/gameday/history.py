@@ -10,7 +10,7 @@ from lab.gameday.events import Listener
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, Estate
 from lab.gameday.posting import Posted
-from lab.gameday.runs import SimulatedRun, runs
+from lab.gameday.runs import SimulatedRun, schedule_runs
 from lab.gameday.slots import begins_at
 
 
@@ -56,7 +56,7 @@ class _Arriving:
 
     def __init__(self, estate: Estate, injected: tuple[Injected, ...]) -> None:
         self._estate = estate
-        self._runs = runs(estate, injected)
+        self._runs = schedule_runs(estate, injected)
         self._next = next(self._runs, None)
         self._listener = Listener(estate)
         self._outages = [each for each in injected if each.kind == "collector_outage"]

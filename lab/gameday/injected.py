@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from lab.gameday.model import SimulatedJob
-from lab.gameday.truth import Kind
+from lab.gameday.truth_shapes import Kind
 
 SPARK = "4.3.0"
 _LEAK_STEPS = 3  # parts of a leak's time: an input less in each

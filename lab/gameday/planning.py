@@ -12,7 +12,7 @@ from lab.gameday.injected import Injected
 from lab.gameday.injectors import has_taught, inject, suits, works_through
 from lab.gameday.model import DAY, HOUR, MINUTE, Cadence, Estate, SimulatedJob
 from lab.gameday.slots import begins_at, wall
-from lab.gameday.truth import SILENT_KINDS, Kind
+from lab.gameday.truth_shapes import SILENT_KINDS, Kind
 from lineage.process.clock import SECOND_MICROS
 
 TEACHING_DAYS: Final = 10

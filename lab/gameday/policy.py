@@ -19,7 +19,7 @@ from lineage.policy.model import (
 PLATFORM = "platform"
 
 
-def policy_of(estate: Estate, suppressions: Iterable[Suppression] = ()) -> Policy:
+def build_policy(estate: Estate, suppressions: Iterable[Suppression] = ()) -> Policy:
     """Return the policy: owners, folders, tiers, calendars, and windows of planned work.
 
     Key files are `keys/TEAM`, relative to the folder of keys.
@@ -34,7 +34,7 @@ def policy_of(estate: Estate, suppressions: Iterable[Suppression] = ()) -> Polic
     )
 
 
-def text_of(policy: Policy) -> str:
+def policy_text(policy: Policy) -> str:
     """Return the policy as a file, for `lineward policy check` and the service."""
     fields = msgspec.to_builtins(policy, str_keys=True)
     defaults = msgspec.to_builtins(Policy(), str_keys=True)
@@ -77,18 +77,18 @@ def _named(estate: Estate) -> Iterator[DatasetRule]:
     for dataset in estate.datasets:
         job = estate.writer_of[dataset.number]
         rule = DatasetRule(
-            name_of(dataset),
+            joined_name(dataset),
             tier=dataset.declared,
             limit=dataset.limit,
             streaming=True if dataset.cadence == "streaming" else None,
             calendar=_calendar_of(estate, job),
             expect_inputs=_expected(estate, job),
         )
-        if rule != DatasetRule(name_of(dataset)):
+        if rule != DatasetRule(joined_name(dataset)):
             yield rule
 
 
-def name_of(dataset: SimulatedDataset) -> str:
+def joined_name(dataset: SimulatedDataset) -> str:
     """Return a name as people write it, and as a pattern for it alone."""
     return f"{dataset.namespace}/{dataset.name}"
 
@@ -100,4 +100,4 @@ def _calendar_of(estate: Estate, job: SimulatedJob) -> str | None:
 def _expected(estate: Estate, job: SimulatedJob) -> tuple[str, ...]:
     if job.reporting == "listener":
         return ()
-    return tuple(name_of(estate.datasets[each]) for each in job.inputs)
+    return tuple(joined_name(estate.datasets[each]) for each in job.inputs)

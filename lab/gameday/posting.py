@@ -57,9 +57,10 @@ class RunStamp:
         body = body.replace(RUN_ID.encode(), self._id(f"{self._run.number} {run}"))
         body = body.replace(ROOT_ID.encode(), self._root)
         body = body.replace(
-            TIME.encode(), instant(at + self._run.circumstances.shift_seconds * SECOND_MICROS)
+            TIME.encode(),
+            format_instant(at + self._run.circumstances.shift_seconds * SECOND_MICROS),
         )
-        body = body.replace(NOMINAL.encode(), instant(self._run.nominal_at))
+        body = body.replace(NOMINAL.encode(), format_instant(self._run.nominal_at))
         latency = round(self.chance.lognormvariate(-2.5, 0.5) * SECOND_MICROS)
         return at, Posted(at + late + latency, body)
 
@@ -84,7 +85,7 @@ def in_order(events: Iterator[Event]) -> Iterator[Posted]:
         yield Posted(last, event.body)
 
 
-def instant(at: int) -> bytes:
+def format_instant(at: int) -> bytes:
     """Return a time as the listener writes it: milliseconds, without zeros at the end."""
     text = (EPOCH + timedelta(microseconds=at)).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
     return f"{text.rstrip('0').rstrip('.')}Z".encode()

@@ -57,7 +57,7 @@ class _Due(NamedTuple):
     slot: int
 
 
-def runs(estate: Estate, injected: tuple[Injected, ...] = ()) -> Iterator[SimulatedRun]:
+def schedule_runs(estate: Estate, injected: tuple[Injected, ...] = ()) -> Iterator[SimulatedRun]:
     """Yield all runs, in the order in which they begin. The same for the same arguments."""
     return _Simulation(estate, Course(injected)).run()
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from lab.gameday.fake_receivers import ReceivedMessage
-from lab.gameday.scores import BaselineScore, FaultScore, Score
-from lab.gameday.truth import INGESTION_KINDS, SECOND_MICROS, Fault, NamePattern, Truth
+from lab.gameday.score_shapes import BaselineScore, FaultScore, Score
+from lab.gameday.truth_shapes import INGESTION_KINDS, SECOND_MICROS, Fault, NamePattern, Truth
 
 # Not imported from `lineage`: the scorer loads no part of the system that it judges.
 

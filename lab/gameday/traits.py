@@ -44,7 +44,7 @@ _LONG: Final = 0.5  # share of hourly and streaming jobs that are queries of one
 _LEAST_LAYER: Final = 2  # what lands and cleans files is Spark
 
 
-def names(chance: random.Random) -> Iterator[str]:
+def two_word_names(chance: random.Random) -> Iterator[str]:
     """4,320 names of two words, each once, in an order of the seed's."""
     found = [f"{first}_{second}" for first, second in product(_FIRST, _SECOND)]
     chance.shuffle(found)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from lab.gameday.scores import FaultScore, Score
+from lab.gameday.score_shapes import FaultScore, Score
 
 DETECTED: Final = 0.99
 ROOT_RIGHT: Final = 0.95
@@ -14,7 +14,7 @@ IMPACT: Final = 0.99
 FALSE_PAGES: Final = 1.0  # of 1,000 datasets in 30 days
 
 
-def failings(scores: Sequence[Score], unknown_seconds: float = 0.0) -> list[str]:
+def failed_criteria(scores: Sequence[Score], unknown_seconds: float = 0.0) -> list[str]:
     """Return the criteria that fail, each in a sentence; empty: all hold."""
     faults = [fault for each in scores for fault in each.faults]
     return [

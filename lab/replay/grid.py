@@ -16,7 +16,7 @@ from lineage.process.clock import from_micros
 from lineage.states import BAD, GOOD, UNKNOWN
 from slis.evaluation.facts_as_of import facts_as_of
 from slis.evaluation.judge_datasets import datasets_judged
-from slis.evaluation.reasons import reasons
+from slis.evaluation.reasons import add_reasons
 from slis.evaluation.sli_schemas import INSTANTS
 from slis.evaluation.wording import near_key_column
 
@@ -132,7 +132,7 @@ def _with_near(given: SlabFrames, not_good: DataFrame) -> DataFrame:
 
 def _asked(given: SlabFrames, datasets: DataFrame, grid: DataFrame) -> DataFrame:
     judged = _judged(given, datasets, grid).localCheckpoint()
-    explained = reasons(judged, given.expected)
+    explained = add_reasons(judged, given.expected)
     before = F.lag(F.struct("state", "reason")).over(
         Window.partitionBy("dataset_key", "sli").orderBy("as_of")
     )

@@ -14,7 +14,7 @@ from lab.replay.arrivals import MAY_BE_REPORTED, Arrivals, SlabRange, collect_ar
 from lineage.policy import Policy
 from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import from_micros, to_micros
-from slis.cadence.learning import learn
+from slis.cadence.learning import learn_limits
 from slis.evaluation import catalog_frames, dataset_policies
 from slis.evaluation.input import EvaluationInput, EvaluationRange
 from slis.evaluation.policy_names import renew_names
@@ -71,7 +71,7 @@ class _Laps:
         self.seconds[step], self._began = round(now - self._began, 3), now
 
 
-class Replay:
+class SlabReplay:
     """Catalog of its own, and a clock that stands at the end of the current slab."""
 
     def __init__(
@@ -102,7 +102,7 @@ class Replay:
         now = from_micros(ends_at)
         retire_unused(self._engine, self._policy, now)
         renew_names(self._engine, self._policy, now)
-        dataset_policies.renew(self._engine, self._policy)
+        dataset_policies.renew_policies(self._engine, self._policy)
         copy_gaps(self._place.spool, self._engine, ends_at)
         laps.end("renewed")
         slab = SlabRange(starts_at, ends_at)
@@ -110,7 +110,7 @@ class Replay:
         known = pa.concat_tables([before, fresh])
         found = _no_changes() if teaches_only else self._changes(known, starts_at, ends_at)
         laps.end("judged")
-        learn(self._spark, self._engine, now, policy=self._policy)
+        learn_limits(self._spark, self._engine, now, policy=self._policy)
         laps.end("learned")
         ordered = found.sort_by([("as_of", "ascending")])
         tables = self._tables(slab, arrivals)

@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from lab.simulation.wall_clock import DAYS, Floats, Micros, day_of
+from lab.simulation.wall_clock import DAYS, Floats, Micros, midnight_after
 from lineage.process.clock import to_micros
 
 # What lies in a gap: nothing, an outage (it must be found), a cadence that grew slower, which
@@ -47,7 +47,7 @@ class Simulated(msgspec.Struct, frozen=True):
 
     def watched(self) -> Flags:
         """Return which gaps rules are judged on."""
-        first, last = (to_micros(day_of(day)) for day in (self.first_day, self.last_day))
+        first, last = (to_micros(midnight_after(day)) for day in (self.first_day, self.last_day))
         return (self.gaps.started_at >= first) & (self.gaps.started_at < last)
 
 

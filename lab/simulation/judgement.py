@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 
 from lab.simulation.gaps import FIRST_WATCHED, Simulated
 from lab.simulation.scheduled import CHANGE_DAYS
-from lab.simulation.wall_clock import DAYS, HOLIDAYS, ZONE, Micros, day_of
+from lab.simulation.wall_clock import DAYS, HOLIDAYS, ZONE, Micros, midnight_after
 from lineage.process.clock import to_micros
 from slis.cadence import cadence, cadence_limits
 from slis.cadence.working_time import WorkingTime
@@ -65,7 +65,9 @@ def plan_writes(frame: DataFrame, plan: str | None) -> DataFrame:
     return frame.withColumn("plan", F.lit(plan).cast("string"))
 
 
-def learn(spark: SparkSession, folder: Path, simulated: Simulated, days: Sequence[float]) -> Micros:
+def by_limits(
+    spark: SparkSession, folder: Path, simulated: Simulated, days: Sequence[float]
+) -> Micros:
     """Judge by the product's learned limits, and a stream by the product's own rule for streams.
 
     Limits are learned by one job, as of the beginnings of days: in production they are learned
@@ -75,7 +77,7 @@ def learn(spark: SparkSession, folder: Path, simulated: Simulated, days: Sequenc
     """
     if simulated.is_streaming:
         return simulated.gaps.started_at + round(STREAMING_LIMIT_SECONDS * 1e6)
-    instants = [day_of(day) for day in days]
+    instants = [midnight_after(day) for day in days]
     rows = limit_gaps(spark, folder, simulated, instants)
     due = np.full(simulated.gaps.dataset.size, NEVER)
     micros = np.array([to_micros(instant) for instant in instants])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lab.simulation.gaps import SILENCE, USUAL, Simulated
-from lab.simulation.wall_clock import DAYS, Floats, Micros, instants
+from lab.simulation.wall_clock import DAYS, Floats, Micros, utc_micros
 from lineage.process.clock import DAY_MICROS
 
 # Elementary's defaults: 14 daily buckets, the tested one among them; at least 7; 3 deviations.
@@ -22,7 +22,7 @@ def of_median(simulated: Simulated) -> Micros:
     length = np.diff(simulated.written_at)
     inside = simulated.dataset[1:] == simulated.dataset[:-1]
     due = np.full(gaps.dataset.size, NEVER)
-    first = int(instants(np.zeros(1))[0])
+    first = int(utc_micros(np.zeros(1))[0])
     for day in range(_STEP_DAYS, DAYS, _STEP_DAYS):
         now = first + day * DAY_MICROS
         recent = inside & (started + length <= now) & (started > now - _MEMORY_DAYS * DAY_MICROS)
@@ -52,7 +52,7 @@ class DailyScores:
     def __init__(self, simulated: Simulated) -> None:
         self._gaps = simulated.gaps
         self._count = int(simulated.dataset.max()) + 1
-        self._first = int(instants(np.zeros(1))[0])
+        self._first = int(utc_micros(np.zeros(1))[0])
         self._values = self._buckets()
 
     def _buckets(self) -> Floats:

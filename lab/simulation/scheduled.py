@@ -20,8 +20,8 @@ from lab.simulation.wall_clock import (
     WEEK_SECONDS,
     Floats,
     Micros,
-    instants,
     is_holiday,
+    utc_micros,
 )
 
 ALPHA_PER_WEEK = 0.001
@@ -137,13 +137,13 @@ def simulate_schedules(chance: np.random.Generator, plan: SchedulePlan) -> Simul
 def _instants(wall: Floats, plan: SchedulePlan) -> Micros:
     """Return slots: a daily job follows the wall clock; an hourly one runs each hour."""
     if plan.cycle_seconds >= DAY_SECONDS:
-        return instants(wall)
-    return instants(np.zeros(1)) + np.round(wall * 1e6).astype(np.int64)
+        return utc_micros(wall)
+    return utc_micros(np.zeros(1)) + np.round(wall * 1e6).astype(np.int64)
 
 
 def _judged(chance: np.random.Generator, plan: SchedulePlan, slots: Slots) -> Simulated:
     """Add outages, and when the oracle calls each gap late: the next slot and its delay's tail."""
-    begin, end = outages(chance, plan.delays.usual.size, plan.cycle_seconds, plan.outages)
+    begin, end = simulate_outages(chance, plan.delays.usual.size, plan.cycle_seconds, plan.outages)
     due = np.append(slots.planned[1:], 0)
     oracle = due + (np.append(_tails(plan, slots)[1:], 0) * 1e6).astype(np.int64)
     kept, follows = silence(slots.dataset, slots.written_at, begin, end)
@@ -188,7 +188,7 @@ def _is_unsure(row: Micros, is_slow: Flags, is_silent: Flags) -> Flags:
     return is_slow & (whole < _WHOLE_GAPS)
 
 
-def outages(
+def simulate_outages(
     chance: np.random.Generator,
     count: int,
     cycle_seconds: float | Floats,
@@ -197,6 +197,6 @@ def outages(
     """Outages of each dataset, in microseconds: begins and ends, of shape (datasets, outages)."""
     shape = (count, plan.count)
     spans = np.arange(plan.count) + chance.uniform(0, 0.8, shape)
-    begin = instants((plan.first_day + plan.span_days * spans) * DAY_SECONDS).astype(np.float64)
+    begin = utc_micros((plan.first_day + plan.span_days * spans) * DAY_SECONDS).astype(np.float64)
     length = chance.uniform(*_OUTAGE_CYCLES, shape) * np.reshape(cycle_seconds, (-1, 1))
     return begin, begin + length * 1e6

@@ -6,7 +6,7 @@ import numpy as np
 
 from lab.simulation.gaps import SILENCE, USUAL, Gaps, Simulated
 from lab.simulation.scheduled import ALPHA_PER_WEEK
-from lab.simulation.wall_clock import DAY_SECONDS, DAYS, WEEK_SECONDS, Floats, Micros, instants
+from lab.simulation.wall_clock import DAY_SECONDS, DAYS, WEEK_SECONDS, Floats, Micros, utc_micros
 
 _HOUR = 3_600.0
 _OUTAGES = 3
@@ -30,7 +30,7 @@ def streaming(chance: np.random.Generator, count: int) -> Simulated:
     inside = begin < (DAYS - 1) * DAY_SECONDS
     limit = _rare_stall(weekly, usual, spread)
     rows = np.nonzero(inside)[0].astype(np.int64)
-    started = instants(begin[inside])
+    started = utc_micros(begin[inside])
     gaps = Gaps(
         dataset=rows,
         started_at=started,
@@ -68,7 +68,7 @@ def _rare_stall(weekly: Floats, usual: Floats, spread: Floats) -> Floats:
 def _hourly(gaps: Gaps, count: int) -> tuple[Micros, Micros]:
     """Return the last commit of each hour that has one."""
     span = int(_HOUR * 1e6)
-    hours = instants(np.zeros(1)) + np.arange(1, DAYS * 24) * span
+    hours = utc_micros(np.zeros(1)) + np.arange(1, DAYS * 24) * span
     dataset = np.repeat(np.arange(count), hours.size)
     at = np.tile(hours - 1_000_000, count)
     # A stall that is under way at the hour's end: the last commit came before it.

@@ -3,8 +3,8 @@
 import numpy as np
 
 from lab.simulation.gaps import CHANGE, SILENCE, USUAL, Flags, Gaps, Simulated, flatten, silence
-from lab.simulation.scheduled import ALPHA_PER_WEEK, CHANGE_DAYS, outages
-from lab.simulation.wall_clock import DAY_SECONDS, DAYS, WEEK_SECONDS, Floats, Micros, instants
+from lab.simulation.scheduled import ALPHA_PER_WEEK, CHANGE_DAYS, simulate_outages
+from lab.simulation.wall_clock import DAY_SECONDS, DAYS, WEEK_SECONDS, Floats, Micros, utc_micros
 
 _CHANGING = 0.1
 # Who knows the shape and both means, and that one dataset in 20 doubles its mean once in half a
@@ -33,7 +33,7 @@ def bursty(chance: np.random.Generator, count: int) -> Simulated:
     wall = (ends - within[..., -1])[..., None] + within
     present = is_written & (wall < DAYS * DAY_SECONDS)
     row = flatten(present)
-    at, after = instants(wall[present]), (wall > changed[:, None, None])[present]
+    at, after = utc_micros(wall[present]), (wall > changed[:, None, None])[present]
     now = mean[row] * np.where(after, factor[row], 1.0)
     is_slow = after & (factor[row] > 1)
     limit = _rare_pause(shape[row], now)
@@ -83,7 +83,7 @@ def _judged(  # noqa: PLR0913, PLR0917 - one simulation's arrays
     is_slow: Flags,
     mean: Floats,
 ) -> Simulated:
-    begin, end = outages(chance, mean.size, np.clip(mean, 12 * _HOUR, None))
+    begin, end = simulate_outages(chance, mean.size, np.clip(mean, 12 * _HOUR, None))
     kept, follows = silence(row, at, begin, end)
     rows, times, limits, slow = row[kept], at[kept], limit[kept], is_slow[kept]
     is_pause = np.append(np.diff(times) > 0.5 * _HOUR * 1e6, True)

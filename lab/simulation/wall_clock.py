@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 Micros = npt.NDArray[np.int64]
 
 
-def instants(wall: Floats) -> Micros:
+def utc_micros(wall: Floats) -> Micros:
     """Microseconds UTC of seconds of wall time since the first day's midnight, whatever the shape.
 
     A schedule in the hour that is left out runs when that hour is over.
@@ -32,9 +32,9 @@ def instants(wall: Floats) -> Micros:
     return micros
 
 
-def day_of(number: float) -> datetime:
+def midnight_after(number: float) -> datetime:
     """Return the instant that many days after the first midnight."""
-    micros = int(instants(np.array([number * DAY_SECONDS]))[0])
+    micros = int(utc_micros(np.array([number * DAY_SECONDS]))[0])
     return datetime.fromtimestamp(micros / 1e6, UTC)
 
 

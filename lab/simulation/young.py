@@ -9,7 +9,7 @@ import numpy as np
 
 from lab.simulation.gaps import FIXED, SILENCE, Gaps, Simulated
 from lab.simulation.scheduled import MINUTE, Outages, SchedulePlan, delays_of, simulate_schedules
-from lab.simulation.wall_clock import DAY_SECONDS, Micros, day_of
+from lab.simulation.wall_clock import DAY_SECONDS, Micros, midnight_after
 from lineage.process.clock import to_micros
 
 # One outage a dataset, as soon as there is a limit, or later.
@@ -72,7 +72,7 @@ def _chosen(chance: np.random.Generator, gaps: Gaps) -> Micros:
 
 def _joined(parts: list[Simulated], sizes: list[int]) -> Simulated:
     """Return all of them as one class; writes after the last day are left out."""
-    last = to_micros(day_of(LAST_DAY))
+    last = to_micros(midnight_after(LAST_DAY))
     keys = np.cumsum([0, *sizes[:-1]])
     written = np.concatenate([part.written_at for part in parts])
     dataset = np.concatenate([part.dataset + key for part, key in zip(parts, keys, strict=True)])

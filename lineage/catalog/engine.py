@@ -16,7 +16,7 @@ from sqlalchemy.engine import ExceptionContext
 from lineage.catalog.grown_tables import analyze_grown
 from lineage.catalog.preparations import preparations
 from lineage.catalog.revision import KNOWN, NewerCatalogError
-from lineage.catalog.trouble import DamagedCatalogError, trouble_of
+from lineage.catalog.trouble import DamagedCatalogError, translated_error
 
 BUSY_TIMEOUT_SECONDS = 10
 # A merge of 25,000 events, or the wait for another's turn, takes minutes on a busy machine.
@@ -101,7 +101,7 @@ def _connect_postgres(
 def _translate(context: ExceptionContext) -> None:
     """Say of a damaged file what to do, in place of what SQLite says of one of its pages."""
     path = context.engine.url.database if context.engine is not None else None
-    trouble = trouble_of(context.original_exception, path or "")
+    trouble = translated_error(context.original_exception, path or "")
     if isinstance(trouble, DamagedCatalogError):
         raise trouble from context.original_exception
 
@@ -113,7 +113,7 @@ def _configure_sqlite(connection, _record) -> None:  # type: ignore[no-untyped-d
     try:
         _set_pragmas(connection)
     except sqlite3.DatabaseError as error:
-        raise trouble_of(error, path) or error from error
+        raise translated_error(error, path) or error from error
 
 
 def _set_pragmas(connection: sqlite3.Connection) -> None:

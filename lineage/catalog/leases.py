@@ -11,13 +11,13 @@ from typing import Final
 import msgspec
 from sqlalchemy import BigInteger, Connection, Engine, literal_column, select, update
 
-from lineage import lease as rules
+from lineage import lease_rules
 from lineage.catalog.engine import FENCE, limit_pause, write_transaction
 from lineage.catalog.reader import CLOCKS
 from lineage.catalog.rows import convert_row
 from lineage.catalog.tables import lease
 from lineage.catalog.upsert import lock_row
-from lineage.lease import LeaseLostError, LeaseRow
+from lineage.lease_rules import LeaseLostError, LeaseRow
 
 # A leader that is paused inside a transaction holds its locks: the server ends that transaction.
 PAUSED_SECONDS: Final = 10
@@ -75,30 +75,32 @@ def require_lead(engine: Engine) -> None:
 def try_take(
     engine: Engine, name: str, holder: str, seconds: float, *, is_start: bool = False
 ) -> LeaseRow | None:
-    """Take a lease that is free, as `lineage.lease.take` decides; None: another process leads."""
+    """Take a lease that is free, as `take_row` decides; None: another process leads."""
     with engine.connect() as connection:  # a follower asks each second: it writes nothing
         row, now = _read(connection, name)
-    if rules.take(row, holder, now, seconds, is_start=is_start) is None:
+    if lease_rules.take_row(row, holder, now, seconds, is_start=is_start) is None:
         return None
     return _change(
-        engine, name, lambda row, now: rules.take(row, holder, now, seconds, is_start=is_start)
+        engine,
+        name,
+        lambda row, now: lease_rules.take_row(row, holder, now, seconds, is_start=is_start),
     )
 
 
 def renew(engine: Engine, name: str, epoch: int, seconds: float) -> LeaseRow | None:
     """Renew the lease of an epoch; None: that epoch is over."""
-    return _change(engine, name, lambda row, now: rules.renew(row, epoch, now, seconds))
+    return _change(engine, name, lambda row, now: lease_rules.renew_row(row, epoch, now, seconds))
 
 
 def release(engine: Engine, name: str, epoch: int) -> None:
     """Give the lease up, so that another process takes it at once."""
-    _change(engine, name, lambda row, _: rules.release(row, epoch))
+    _change(engine, name, lambda row, _: lease_rules.release_row(row, epoch))
 
 
 def _change(
     engine: Engine, name: str, decide: Callable[[LeaseRow, int], LeaseRow | None]
 ) -> LeaseRow | None:
-    nobody = {"name": name, **msgspec.structs.asdict(rules.NEVER_HELD)}
+    nobody = {"name": name, **msgspec.structs.asdict(lease_rules.NEVER_HELD)}
     with write_transaction(engine) as connection:
         if connection.dialect.name == "postgresql":
             limit_pause(connection, PAUSED_SECONDS)
@@ -114,5 +116,5 @@ def _read(connection: Connection, name: str) -> tuple[LeaseRow, int]:
     """Return the lease, and the time by the database's clock."""
     now = literal_column(CLOCKS[connection.dialect.name], BigInteger)
     row = connection.execute(select(*_STATE).where(lease.c.name == name)).one_or_none()
-    found = rules.NEVER_HELD if row is None else convert_row(LeaseRow, row)
+    found = lease_rules.NEVER_HELD if row is None else convert_row(LeaseRow, row)
     return found, connection.execute(select(now)).scalar_one()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 
 from lineage.catalog.rows import Row, name_rows
-from lineage.catalog.trouble import CatalogError, trouble_of
+from lineage.catalog.trouble import CatalogError, translated_error
 
 if TYPE_CHECKING:
     from lineage.catalog.postgres import Connections
@@ -192,7 +192,7 @@ def _translated(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         if "no such table" in str(error):
             raise NoCatalogError(str(error)) from error
-        if (trouble := trouble_of(error, str(path))) is not None:
+        if (trouble := translated_error(error, str(path))) is not None:
             raise trouble from error
         raise
 

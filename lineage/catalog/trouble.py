@@ -36,7 +36,7 @@ class CatalogDiskError(CatalogError):
     """Error: the file, as far as known, is intact, but cannot be read or written now."""
 
 
-def trouble_of(error: BaseException, path: str) -> CatalogError | None:
+def translated_error(error: BaseException, path: str) -> CatalogError | None:
     """Return the error to raise in place of one of sqlite3's; None where it says something else."""
     if not isinstance(error, sqlite3.Error):
         return None
@@ -59,4 +59,4 @@ def is_damaged(path: str) -> bool:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        return isinstance(trouble_of(error, path), DamagedCatalogError)
+        return isinstance(translated_error(error, path), DamagedCatalogError)

@@ -63,7 +63,7 @@ def spans(starts: Positions, counts: Positions) -> Positions:
     return np.asarray(np.repeat(starts, counts) + within)
 
 
-def pairs(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[Positions, Positions]:
+def equal_pairs(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[Positions, Positions]:
     """Return all (i, j) with `left[i] == right[j]`, by i, then j."""
     order = np.argsort(right, kind="stable")
     ascending = right[order]

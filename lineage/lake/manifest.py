@@ -72,7 +72,7 @@ def list_folders(rows: Rows, first_day: str = FIRST_DAY, last_day: str = LAST_DA
     return [read_folder(row) for row in found]
 
 
-def query(connection: "Connection") -> Rows:
+def query_function(connection: "Connection") -> Rows:
     """Return a function that queries the catalog through this connection."""
     # Commands that query by a `CatalogReader` load no database toolkit.
     from sqlalchemy import text  # noqa: PLC0415

@@ -37,7 +37,7 @@ class LakeSettings(msgspec.Struct, frozen=True, kw_only=True):
         return self.url is None or urlsplit(self.url).scheme != "s3"
 
 
-def read_settings(environ: Mapping[str, str] | None = None) -> LakeSettings:
+def read_lake_settings(environ: Mapping[str, str] | None = None) -> LakeSettings:
     """Return the settings of this process.
 
     Raises:

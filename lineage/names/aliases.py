@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 NO_OVERRULES: Mapping[int, int] = {}
 
 
-def canonical(
+def canonical_by_key(
     symlinks: Iterable[tuple[int, int]],
     primaries: Mapping[int, tuple[str, str]],
     overrules: Mapping[int, int] = NO_OVERRULES,

@@ -23,7 +23,7 @@ from lineage.names.rules import (
     SEPARATOR_SUBSTITUTE,
     RuleGroup,
 )
-from lineage.redaction import CREDENTIALS, clear, clear_name
+from lineage.redaction import CREDENTIALS, clear_name, clear_secrets
 
 _CACHED_NAMES = 65_536
 _URI = re.compile(r"(?P<namespace>(?P<scheme>[a-z0-9+.-]+)://[^/]+)/+(?P<name>[\s\S]*)")
@@ -90,7 +90,7 @@ def is_of_session(namespace: str, name: str) -> bool:
 @lru_cache(maxsize=_CACHED_NAMES)
 def fold(namespace: str, name: str) -> Folded:
     """Return the canonical name of a dataset; folding it again changes nothing."""
-    cleared = clear(namespace), clear_name(name)
+    cleared = clear_secrets(namespace), clear_name(name)
     spelling = combine(*cleared)
     group = _group_of(spelling)
     applied: list[str] = [] if cleared == (namespace, name) else [CREDENTIALS]
@@ -106,7 +106,7 @@ def partition_of(namespace: str, name: str) -> str | None:
 
     A BigQuery decorator is returned as `202611`, `20261121` or `2026112104`.
     """
-    spelling = combine(clear(namespace), clear_name(name))
+    spelling = combine(clear_secrets(namespace), clear_name(name))
     for pattern in (PARTITION, BIGQUERY_PARTITION):
         if found := re.match(pattern, spelling, re.ASCII):
             return found[1]

@@ -1,14 +1,14 @@
 """Policy: owners, tiers, sources and limits by pattern, from `lineward.yaml`."""
 
-from lineage.policy.checks import not_in_force, unreachable
+from lineage.policy.checks import not_in_force, unreachable_owners
+from lineage.policy.compiled_folds import NO_FOLDS, CompiledFolds, folds_of
 from lineage.policy.file import PolicyFile
-from lineage.policy.folding import NO_FOLDS, Folding, folding
 from lineage.policy.model import DEFAULT, Policy
-from lineage.policy.reading import PolicyError, load, parse
+from lineage.policy.reading import PolicyError, load_policy, parse_policy
 from lineage.policy.resolution import (
     PolicyDecision,
+    decide_policy,
     owner_of_job,
-    resolve,
     resolve_names,
     suppressions_of,
 )
@@ -16,18 +16,18 @@ from lineage.policy.resolution import (
 __all__ = [
     "DEFAULT",
     "NO_FOLDS",
-    "Folding",
+    "CompiledFolds",
     "Policy",
     "PolicyDecision",
     "PolicyError",
     "PolicyFile",
-    "folding",
-    "load",
+    "decide_policy",
+    "folds_of",
+    "load_policy",
     "not_in_force",
     "owner_of_job",
-    "parse",
-    "resolve",
+    "parse_policy",
     "resolve_names",
     "suppressions_of",
-    "unreachable",
+    "unreachable_owners",
 ]

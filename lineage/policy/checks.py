@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
-from lineage.policy.folding import fold_problems
+from lineage.policy.compiled_folds import fold_problems
 from lineage.policy.model import EscalationStep, Owner, Policy
 from lineage.policy.patterns import dataset_of
 from lineage.policy.recurring import LONGEST, window_problem
@@ -179,7 +179,7 @@ def not_in_force(policy: Policy) -> list[str]:
     return [name for name, is_declared in declared.items() if is_declared]
 
 
-def unreachable(policy: Policy) -> list[str]:
+def unreachable_owners(policy: Policy) -> list[str]:
     """Return the owners and escalation steps that cannot be notified: a warning, not an error."""
     reached = {owner.name for owner in policy.owners if _is_reached(owner)}
     found = [

@@ -10,7 +10,7 @@ import structlog
 
 from lineage.policy.half_written import FileVersion, reject_half_written
 from lineage.policy.model import DEFAULT, Policy
-from lineage.policy.reading import PolicyError, parse
+from lineage.policy.reading import PolicyError, parse_policy
 
 # An editor, `helm template >` or a checkout writes in steps: a file at rest is whole.
 SETTLE_SECONDS = 1.0
@@ -110,7 +110,7 @@ class PolicyFile:
     def _take(self, path: Path) -> None:
         try:
             text = _text(path)
-            policy = parse(text, path.name)
+            policy = parse_policy(text, path.name)
             self._reject_worse(FileVersion(text, policy), path)
         except PolicyError as error:
             self.error = str(error)

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from lineage.policy.access import Access, Person
 from lineage.policy.actions import ActionRule
-from lineage.policy.folds import Fold
+from lineage.policy.fold import Fold
 from lineage.policy.objectives import Objectives, Requirements, TierObjectives
 from lineage.policy.patterns import PatternParts, dataset_of
 from lineage.policy.public_holidays import dates_of

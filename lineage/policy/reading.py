@@ -13,7 +13,7 @@ from lineage.policy.checks import problems
 from lineage.policy.document import Document, PolicyError
 from lineage.policy.model import Policy
 
-__all__ = ["PolicyError", "load", "parse"]
+__all__ = ["PolicyError", "load_policy", "parse_policy"]
 
 _AT = re.compile(r"(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?", re.DOTALL)
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<field>.*)`", re.DOTALL)
@@ -21,7 +21,7 @@ _EMPTY = "write `{}` for a policy that says nothing, or name no file"
 _STEP = re.compile(r"\.[^.\[\]]+|\[[^\]]*\]")
 
 
-def load(path: Path) -> Policy:
+def load_policy(path: Path) -> Policy:
     """Load the policy from a file.
 
     Raises:
@@ -32,10 +32,10 @@ def load(path: Path) -> Policy:
     except (OSError, UnicodeDecodeError) as error:
         message = f"{path.name}: cannot be read: {error}"
         raise PolicyError(message) from error
-    return parse(text, path.name)
+    return parse_policy(text, path.name)
 
 
-def parse(text: str, file: str = "lineward.yaml") -> Policy:
+def parse_policy(text: str, file: str = "lineward.yaml") -> Policy:
     """Parse the policy in a text; `file` is its name in messages.
 
     Raises:

@@ -23,8 +23,8 @@ _HEAD = """\
 """
 
 
-def suggest(engine: Engine) -> str:
-    """Write a draft policy as YAML with a reason beside each line, for `lineage.policy.parse`."""
+def suggest_policy(engine: Engine) -> str:
+    """Write a draft policy as YAML with a reason beside each line, for `parse_policy`."""
     with engine.connect() as connection:
         seen = list(_seen(connection))
         edges = connection.execute(

@@ -21,7 +21,7 @@ class Tiering(msgspec.Struct, frozen=True):
 _DEFAULT = Tiering(OPTIONAL, "default")
 
 
-def expected_edges(
+def tier_edges(
     seen: Iterable[tuple[int, int, int]], declared: Iterable[tuple[int, int]] = ()
 ) -> set[tuple[int, int]]:
     """Return the edges that decide tiers: declared ones, and those seen in `MIN_RUNS` runs or more.

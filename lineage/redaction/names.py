@@ -27,13 +27,13 @@ _NAME_SIGN = re.compile(rf"(?i)(?<![:/@(])@|(?:{KEY}|{QUERY_KEY})=|oracle:kprb:"
 
 
 def clear_name(text: str) -> str:
-    """Return a name as `clear` does; a whole connection in a name has all its options cut."""
-    cleared = clear(text)
+    """Return a name as `clear_secrets` does; a connection in a name has all its options cut."""
+    cleared = clear_secrets(text)
     is_connection = CONNECTION.match(text) or (cleared != text and CONNECTION.match(cleared))
     return re.split("[?;]", cleared, maxsplit=1)[0] if is_connection else cleared
 
 
-def clear(text: str) -> str:
+def clear_secrets(text: str) -> str:
     """Return a namespace or a name without logins, options and signatures of a connection."""
     if not any(sign in text for sign in ":=%"):
         return text

@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Engine
 
-from alerts.operator_actions.audit import Entry
-from alerts.operator_actions.audit import record as add
+from alerts.operator_actions.audit import Entry, add_entry
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.leases import require_lead
 from lineage.errors import RequestError
@@ -42,7 +41,7 @@ class ActionAnswer(msgspec.Struct, frozen=True):
     done: Done | None = None
 
 
-def call(asked: Call, means: ActionContext) -> ActionAnswer:
+def call_action(asked: Call, means: ActionContext) -> ActionAnswer:
     """Plan it, and unless it is dry, do it.
 
     Raises:
@@ -55,20 +54,20 @@ def call(asked: Call, means: ActionContext) -> ActionAnswer:
         _require_allowed(asked)
         plan = action.plan(arguments, means)
     except RequestError as error:
-        record(means.engine, _entry(asked, means, f"rejected: {error}"))
+        add_durable_entry(means.engine, _entry(asked, means, f"rejected: {error}"))
         raise
     if asked.is_dry:
-        record(means.engine, _entry(asked, means, DRY_RUN))
+        add_durable_entry(means.engine, _entry(asked, means, DRY_RUN))
         return ActionAnswer(asked.name, dry_run=True, plan=plan)
     # Before it is begun: an action that dies half way stands there without an answer.
-    record(means.engine, _entry(asked, means, None))
+    add_durable_entry(means.engine, _entry(asked, means, None))
     require_lead(means.engine)
     return ActionAnswer(
         asked.name, dry_run=False, plan=plan, done=_done(asked, means, action, arguments)
     )
 
 
-def record(engine: Engine, entry: Entry) -> None:
+def add_durable_entry(engine: Engine, entry: Entry) -> None:
     """Add a row to the audit log; durable when this returns.
 
     Its answer is `done`, `dry run`, or why not; none while it is being done, or its process died.
@@ -77,20 +76,20 @@ def record(engine: Engine, entry: Entry) -> None:
         sqlalchemy.exc.SQLAlchemyError: it is not.
     """
     with write_transaction(engine) as connection:
-        add(connection, entry)
+        add_entry(connection, entry)
 
 
 def _done(asked: Call, means: ActionContext, action: Action, arguments: msgspec.Struct) -> Done:
     try:
         done = action.perform(arguments, means)
     except RequestError as error:
-        record(means.engine, _entry(asked, means, f"failed: {error}"))
+        add_durable_entry(means.engine, _entry(asked, means, f"failed: {error}"))
         raise
     except Exception as error:
-        record(means.engine, _entry(asked, means, f"failed: {type(error).__name__}"))
+        add_durable_entry(means.engine, _entry(asked, means, f"failed: {type(error).__name__}"))
         raise
     result = DONE if done.is_whole else IN_PART
-    record(means.engine, _entry(asked, means, f"{result}: {' '.join(done.did)}"))
+    add_durable_entry(means.engine, _entry(asked, means, f"{result}: {' '.join(done.did)}"))
     return done
 
 

@@ -56,7 +56,7 @@ def split_list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def read() -> KubernetesSettings:
+def read_kubernetes_settings() -> KubernetesSettings:
     """Return the settings of this process.
 
     Raises:
@@ -78,7 +78,7 @@ def read_for_watch() -> KubernetesSettings:
     Raises:
         InvalidSettingError: as `read`, or no API server or namespace is named.
     """
-    found = read()
+    found = read_kubernetes_settings()
     for name in ("url", "namespaces"):
         if not getattr(found, name):
             raise environment.InvalidSettingError(f"LINEWARD_KUBERNETES_{name.upper()}: not set")

@@ -12,7 +12,7 @@ import msgspec
 from sqlalchemy import Engine, func, select
 
 from lineage.catalog.tables import run
-from lineage.lake.manifest import FIRST_DAY, LAST_DAY, Folder, list_folders, query
+from lineage.lake.manifest import FIRST_DAY, LAST_DAY, Folder, list_folders, query_function
 from lineage.lake.reading import CHANGED, LakeChangedError, is_absent, read_again, read_events
 from lineage.process.clock import from_micros
 from runbooks.actions.action import ActionContext
@@ -98,7 +98,7 @@ def events_of_run(means: ActionContext, run_id: str) -> Iterator[LakeEvent]:
     yield from (event for event in _events(means, wanted) if _is_of(event.body, run_id))
 
 
-def body_of(means: ActionContext, seq: int, day: date) -> bytes | None:
+def event_body(means: ActionContext, seq: int, day: date) -> bytes | None:
     """Return the body of one event, by its number in the spool; None where the lake has it no more.
 
     Args:
@@ -158,7 +158,7 @@ def _of_folders(
 
 def _list(means: ActionContext, wanted: _Wanted) -> list[Folder]:
     with means.engine.connect() as connection:
-        return list_folders(query(connection), wanted.first_day, wanted.last_day)
+        return list_folders(query_function(connection), wanted.first_day, wanted.last_day)
 
 
 def _of_span(span: Span, where: Any = True) -> _Wanted:  # noqa: ANN401, FBT002 - a filter of pyarrow

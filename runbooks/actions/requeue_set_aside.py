@@ -14,7 +14,7 @@ from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import from_micros, instant_text
 from runbooks.actions.action import ActionContext, ActionPlan, Done
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
-from runbooks.actions.lake_events import body_of
+from runbooks.actions.lake_events import event_body
 
 _MOST_SHOWN: Final = 5
 
@@ -78,7 +78,7 @@ def perform(asked: RequeueSetAside, means: ActionContext) -> Done:
 
 def _posted(one: RequeuedEvent, means: ActionContext) -> str | None:
     """Return why the event was not accepted; None: it was."""
-    body = body_of(means, one.number, from_micros(one.received_at).date())
+    body = event_body(means, one.number, from_micros(one.received_at).date())
     if body is None:
         return "its body is no longer in the lake"
     rejected = means.collector.post([_as_another(body)], one.origin)

@@ -11,7 +11,7 @@ from msgspec import Meta
 from runbooks.actions.action import ActionContext, ActionPlan, Done
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.kubernetes import Kubernetes
-from runbooks.actions.workloads import COMPONENT, Workload, find_workloads, restart
+from runbooks.actions.workloads import COMPONENT, Workload, find_workloads, restart_workload
 
 _COSTS = {
     "collector": "for about a second nobody listens: what is sent over HTTP then is lost",
@@ -38,7 +38,7 @@ def plan(asked: RestartRole, means: ActionContext) -> ActionPlan:
     cautions = (cost,) if cost else ()
     if workloads := _workloads(asked, means):
         for one in workloads:
-            restart(_cluster(means, asked.role), one, means.now, is_dry=True)
+            restart_workload(_cluster(means, asked.role), one, means.now, is_dry=True)
         does = tuple(f"restart the {one}, which runs the role {asked.role}" for one in workloads)
         return ActionPlan(does=does, cautions=cautions)
     state = means.supervised.roles()[asked.role]
@@ -50,7 +50,7 @@ def perform(asked: RestartRole, means: ActionContext) -> Done:
     """Ask for it; a supervisor sees that within a second."""
     if workloads := _workloads(asked, means):
         for one in workloads:
-            restart(_cluster(means, asked.role), one, means.now, is_dry=False)
+            restart_workload(_cluster(means, asked.role), one, means.now, is_dry=False)
         return Done(did=tuple(f"restarted the {one}" for one in workloads))
     means.supervised.ask_to_restart(asked.role)
     return Done(did=(f"asked for a restart of {asked.role}: `lineward status` counts it",))

@@ -62,7 +62,7 @@ class Due(msgspec.Struct, frozen=True):
     who: str
 
 
-def due(policy: Policy, occasion: Occasion, done: Iterable[Past]) -> list[Due]:
+def due_actions(policy: Policy, occasion: Occasion, done: Iterable[Past]) -> list[Due]:
     """Return what the policy asks for and was not done yet, one of each action.
 
     A rule whose arguments the incident cannot give (no run is known) is not due: it may be later.
@@ -84,7 +84,7 @@ def due(policy: Policy, occasion: Occasion, done: Iterable[Past]) -> list[Due]:
     return list(found.values())
 
 
-def past(connection: Connection, incident: str, now: int) -> list[Past]:
+def past_actions(connection: Connection, incident: str, now: int) -> list[Past]:
     """Return earlier actions for `due`, from the audit log; a call that died counts too."""
     of_policy = audit.c.via == "policy"
     is_asked = (audit.c.who == f"{_WHO}{incident}") | (audit.c.at > now - HOUR_MICROS)

@@ -62,7 +62,7 @@ def find_workloads(kubernetes: Kubernetes, role: str) -> list[Workload]:
     raise InvalidActionError(message)
 
 
-def restart(kubernetes: Kubernetes, workload: Workload, now: int, *, is_dry: bool) -> None:
+def restart_workload(kubernetes: Kubernetes, workload: Workload, now: int, *, is_dry: bool) -> None:
     """Have the pods of a workload replaced, one after the other where it has several.
 
     A change of a SparkApplication's spec has the operator submit it again.

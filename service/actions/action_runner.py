@@ -11,14 +11,14 @@ from lineage.catalog.leases import LeadershipFence, leading
 from lineage.policy import Policy
 from lineage.process.clock import Clock, system_clock, to_micros
 from runbooks.actions.action import ActionContext
-from runbooks.actions.calling import ActionAnswer, Call, call
+from runbooks.actions.calling import ActionAnswer, Call, call_action
 from runbooks.actions.kubernetes import Kubernetes
-from runbooks.actions.kubernetes_settings import read as read_kubernetes
+from runbooks.actions.kubernetes_settings import read_kubernetes_settings
 from service.actions.adapters import CollectorAdapter, LineageAdapter, SqlParser, SupervisorAdapter
 from service.errors import NoDataError
-from service.queries.catalog_session import advice
+from service.queries.catalog_session import filling_advice
 from service.runtime.periodic import is_there
-from service.runtime.policies import policy_for
+from service.runtime.policies import read_accepted_policy
 from service.runtime.settings import Settings
 
 
@@ -30,7 +30,7 @@ class Requester(msgspec.Struct, frozen=True, kw_only=True):
     is_allowed: bool = True
 
 
-def run(  # noqa: PLR0913 - what, by whom, where, when
+def run_action(  # noqa: PLR0913 - what, by whom, where, when
     settings: Settings,
     name: str,
     arguments: Mapping[str, Any],
@@ -50,12 +50,12 @@ def run(  # noqa: PLR0913 - what, by whom, where, when
         LeaseLostError: another service leads; it is not begun.
     """
     if not is_there(settings.catalog):
-        raise NoDataError(advice(settings))
-    policy = policy or policy_for(settings)
+        raise NoDataError(filling_advice(settings))
+    policy = policy or read_accepted_policy(settings)
     means = _means(settings, policy, asker, to_micros(clock()), fence)
     wanted = Call(name=name, arguments=arguments, is_dry=is_dry, is_allowed=asker.is_allowed)
     try:
-        return call(wanted, means)
+        return call_action(wanted, means)
     finally:
         means.engine.dispose()
 
@@ -63,7 +63,7 @@ def run(  # noqa: PLR0913 - what, by whom, where, when
 def _means(
     settings: Settings, policy: Policy, asker: Requester, now: int, fence: LeadershipFence | None
 ) -> ActionContext:
-    kubernetes = read_kubernetes()
+    kubernetes = read_kubernetes_settings()
     engine = open_catalog(settings.catalog)
     return ActionContext(
         engine=engine if fence is None else leading(engine, fence),

@@ -11,7 +11,7 @@ from service.ingest.collector_client import CollectorClient, Target, UnansweredE
 from service.ingest.event_uploader import EventUploader, batch_events
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.impact import impact
+from service.queries.impact import find_impact
 from service.queries.roles import roles_of
 from service.runtime.run_folder import request_restart
 from service.runtime.settings import Settings
@@ -78,7 +78,7 @@ class LineageAdapter:
                 named = resolve_dataset(asked.reader, dataset, namespace)
             except UnknownDatasetError as error:
                 raise InvalidActionError(str(error)) from error
-            found = impact(asked, named)
+            found = find_impact(asked, named)
         affected = tuple(
             Affected(one.dataset_namespace, one.dataset, one.tier, one.owner, one.state)
             for one in found.affected

@@ -14,8 +14,8 @@ from lineage.catalog.tables import incident, incident_member
 from lineage.errors import RequestError
 from lineage.policy.model import Policy
 from lineage.process.clock import HOUR_MICROS, Clock, to_micros
-from runbooks.actions.triggers import Due, Occasion, due, past
-from service.actions.action_runner import Requester, run
+from runbooks.actions.triggers import Due, Occasion, due_actions, past_actions
+from service.actions.action_runner import Requester, run_action
 from service.runtime.settings import Settings
 
 EVERY_SECONDS = 10.0
@@ -46,14 +46,16 @@ class AutoActions:
             found = incident_triggers(connection, now)
         for occasion in found:
             with engine.connect() as connection:
-                asked = due(policy, occasion, past(connection, occasion.incident, now))
+                asked = due_actions(
+                    policy, occasion, past_actions(connection, occasion.incident, now)
+                )
             for one in asked:
                 self._act(one, policy, fence_of(engine))
 
     def _act(self, due: Due, policy: Policy, fence: LeadershipFence | None) -> None:
         asker = Requester(who=due.who, via="policy")
         try:
-            run(
+            run_action(
                 *(self._settings, due.do, due.arguments, asker),
                 is_dry=due.is_dry,
                 clock=self._clock,

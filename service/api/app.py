@@ -39,7 +39,7 @@ from service.api.routes.marquez.parameters import NameSegments
 from service.api.served.counter_buffer import CounterBuffer
 from service.api.served.queries import QueryTimer
 from service.incidents.inboxes import PagerDutyInbox, SlackInbox
-from service.release import release
+from service.release import installed_version
 from service.runtime.jobs import PeriodicJobState
 from service.runtime.settings import Settings
 
@@ -166,7 +166,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
         logging_config=None,
         openapi_config=OpenAPIConfig(
             title="Lineward",
-            version=release(),
+            version=installed_version(),
             path="/schema",
             render_plugins=[Json(path=["/", "/openapi.json"]), Yaml()],
         ),

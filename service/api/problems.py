@@ -13,8 +13,8 @@ from litestar.types import ExceptionHandlersMap, Scope
 from lineage.catalog.trouble import CatalogError
 from lineage.errors import RequestError
 from service.errors import RejectedInputError, UnknownDatasetError, UnknownNodeError
-from service.explorer.drawing import PAGE_HEADERS, render_page
-from service.queries.catalog_session import unreachable
+from service.explorer.rendering import PAGE_HEADERS, render_page
+from service.queries.catalog_session import unreachable_error
 
 _log = structlog.get_logger()
 PROBLEM_MEDIA_TYPE = "application/problem+json"
@@ -113,7 +113,7 @@ def unforeseen(request: _AnyRequest, error: Exception) -> Response[bytes]:
 
 def catalog_error(request: _AnyRequest, error: CatalogError) -> Response[bytes]:
     """Return the response for a catalog that cannot be used now."""
-    return service_error(request, unreachable(error))
+    return service_error(request, unreachable_error(error))
 
 
 HANDLERS: ExceptionHandlersMap = {

@@ -15,7 +15,7 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-from lineage.catalog.trouble import CatalogError, DamagedCatalogError, is_damaged, trouble_of
+from lineage.catalog.trouble import CatalogError, DamagedCatalogError, is_damaged, translated_error
 from lineage.errors import RequestError
 from lineage.process.disk import is_failed_write
 from lineage.process.environment import InvalidSettingError
@@ -120,7 +120,7 @@ def _catalog_trouble(error: Exception) -> str | None:
         return None
     path = str(settings.data_dir / "catalog.db")
     found = sqlite_error(error)
-    trouble = trouble_of(found, path) if found else None
+    trouble = translated_error(found, path) if found else None
     if trouble is None and Path(path).is_file() and is_damaged(path):
         # Damaged pages may look like rows and fail anywhere.
         trouble = DamagedCatalogError(path)

@@ -99,7 +99,7 @@ def escape_markup(text: object, style: str = "") -> "Text":
     return Text(escape_control(text), style=style)
 
 
-def grid(*columns: str, title: str | None = None) -> "Table":
+def wrapping_table(*columns: str, title: str | None = None) -> "Table":
     """Return a table that wraps long names and cuts nothing.
 
     Short words, and ids that other commands need, stay on one line.
@@ -114,12 +114,12 @@ def grid(*columns: str, title: str | None = None) -> "Table":
     return shown
 
 
-def filled(shown: "Table", otherwise: str) -> "RenderableType":
+def print_table(shown: "Table", otherwise: str) -> "RenderableType":
     """Print the table, or a sentence if it has no rows."""
     return shown if shown.row_count else escape_markup(otherwise)
 
 
-def tree(title: str, nodes: Sequence[_Branch], label: "Callable[[_Branch], Text]") -> "Tree":
+def draw_tree(title: str, nodes: Sequence[_Branch], label: "Callable[[_Branch], Text]") -> "Tree":
     """Return a tree with `label` of each node, or one line that none is known."""
     from rich.tree import Tree  # noqa: PLC0415 - as above
 
@@ -133,24 +133,24 @@ def _grow(below: "Tree", nodes: Iterable[_Branch], label: "Callable[[_Branch], T
         _grow(below.add(label(node)), node.children, label)
 
 
-def elsewhere(node: Branch) -> "Text":
+def elsewhere_note(node: Branch) -> "Text":
     """Return the note that a branch is drawn elsewhere, or nothing."""
     return escape_markup("  (its branch is elsewhere)" if node.repeated else "", "dim")
 
 
-def state(word: str) -> "Text":
+def state_markup(word: str) -> "Text":
     """Return a state or status in its colour."""
     return escape_markup(word, _STYLES.get(word, ""))
 
 
-def local(instant: str | None) -> str:
+def local_time(instant: str | None) -> str:
     """Format a timestamp in the local time zone, or a dash if there is none."""
     if instant is None:
         return "-"
     return datetime.fromisoformat(instant).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
-def show(
+def show_answer(
     answer: _Answer,
     draw: "Callable[[_Answer], RenderableType]",
     *,
@@ -180,7 +180,7 @@ def warn(sentence: str) -> None:
     sys.stderr.write(f"lineward: {escape_control(sentence)}\n")
 
 
-def progress(*, quiet: bool) -> "Progress":
+def progress_bars(*, quiet: bool) -> "Progress":
     """Return bars that vanish when all is done; none are drawn in a pipe, or if `quiet`."""
     from rich.console import Console  # noqa: PLC0415 - only long commands draw bars
     from rich.progress import (  # noqa: PLC0415 - as above
@@ -201,7 +201,7 @@ def progress(*, quiet: bool) -> "Progress":
     return Progress(*columns, console=Console(stderr=True), transient=True, disable=is_off)
 
 
-def part(bars: "Progress", what: str, total: float) -> Callable[[float], None]:
+def show_progress(bars: "Progress", what: str, total: float) -> Callable[[float], None]:
     """Show a progress bar, and return the function that advances it."""
     task = bars.add_task(what, total=total)
     return lambda done: bars.update(task, completed=done)

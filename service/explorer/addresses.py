@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from alerts.notify.links import dataset_at, incident_at, query
+from alerts.notify.links import dataset_at, incident_at, url_query
 
 __all__ = [
     "access_audit_at",
@@ -68,5 +68,5 @@ def diff_at(first: str, second: str) -> str:
 
 
 def _asked(path: str, filters: Mapping[str, str | int | None]) -> str:
-    asked = query(**{name: str(value) for name, value in filters.items() if value})
+    asked = url_query(**{name: str(value) for name, value in filters.items() if value})
     return f"{path}?{asked}" if asked else path

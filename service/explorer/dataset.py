@@ -2,7 +2,14 @@
 
 import msgspec
 
-from service.explorer.graph import HOPS, Picture, among, draw, origins_among, picture
+from service.explorer.graph import (
+    HOPS,
+    Picture,
+    datasets_to_draw,
+    draw_trees,
+    edges_among,
+    origins_among,
+)
 from service.queries import dataset as one
 from service.queries.catalog_session import CatalogSession
 from service.queries.column_shapes import DatasetColumns
@@ -11,10 +18,10 @@ from service.queries.dataset_checks import EdgeChecks, Limit, edge_checks, limit
 from service.queries.dataset_history import DatasetHistory, dataset_history
 from service.queries.dataset_lookup import Dataset
 from service.queries.deleted_runs import older_runs, where_older_runs_are
-from service.queries.impact import Impact, impact
+from service.queries.impact import Impact, find_impact
 from service.queries.incident_shapes import IncidentRow
-from service.queries.incidents import incidents
-from service.queries.lineage import lineage
+from service.queries.incidents import list_incidents
+from service.queries.lineage import find_lineage
 from service.queries.schema_changes import describe_changes
 from service.queries.shapes import DatasetDetail
 
@@ -58,19 +65,19 @@ class DatasetView(msgspec.Struct, frozen=True):
 def dataset_view(asked: CatalogSession, named: Dataset) -> DatasetView:
     """Load the page from one snapshot of the catalog."""
     reader, evaluated, visibility = asked.reader, asked.evaluated, asked.visibility
-    known = one.dataset(reader, named, evaluated, visibility)
-    trees = lineage(asked, named, depth=HOPS)
-    shown = draw(trees)
+    known = one.load_dataset(reader, named, evaluated, visibility)
+    trees = find_lineage(asked, named, depth=HOPS)
+    shown = datasets_to_draw(trees)
     history = (
         dataset_history(reader, named, limit=_MOST_OF_HISTORY) if visibility.is_whole else None
     )
     return DatasetView(
         known=known,
         why=one.verdicts(known),
-        incidents=incidents(reader, visibility, dataset=named[0]).incidents,
+        incidents=list_incidents(reader, visibility, dataset=named[0]).incidents,
         limit=limit_of(reader, named, known),
-        graph=picture(trees, among(reader, shown), origins_among(reader, shown)),
-        impact=impact(asked, named),
+        graph=draw_trees(trees, edges_among(reader, shown), origins_among(reader, shown)),
+        impact=find_impact(asked, named),
         checks=edge_checks(reader, named, visibility),
         history=history,
         schemas=_schemas(history) if history else [],

@@ -68,7 +68,7 @@ class _Graph(msgspec.Struct):
     edges: dict[tuple[Name, Name], list[str]]  # jobs by (from, to)
 
 
-def among(reader: CatalogReader, names: Iterable[Name]) -> Iterator[Edge]:
+def edges_among(reader: CatalogReader, names: Iterable[Name]) -> Iterator[Edge]:
     """Return all edges between these datasets; trees have only those that lead to the root."""
     by_key = {key(*name): name for name in names}
     for row in edges_between(reader, by_key):
@@ -86,7 +86,7 @@ def origins_among(reader: CatalogReader, names: Iterable[Name]) -> dict[tuple[Na
     }
 
 
-def picture(
+def draw_trees(
     lineage: Lineage,
     edges: Iterable[Edge] = (),
     origins: Mapping[tuple[Name, Name], str] = MappingProxyType({}),
@@ -99,7 +99,7 @@ def picture(
         origins: origins of edges, from `origins_among`.
     """
     found = _read_trees(lineage)
-    boxes = draw(lineage)
+    boxes = datasets_to_draw(lineage)
     for up, down, job in edges:
         jobs = found.edges.setdefault((up, down), [])
         if job and job not in jobs:  # declared edges have no job
@@ -137,7 +137,7 @@ def _nodes(above: Name, nodes: Iterable[Node]) -> Iterator[tuple[Name, Node]]:
         yield from _nodes(_name(node), node.children)
 
 
-def draw(lineage: Lineage) -> list[Name]:
+def datasets_to_draw(lineage: Lineage) -> list[Name]:
     """Return the datasets to draw: the most severe of each hop that connect to those before."""
     taken = {(lineage.dataset_namespace, lineage.dataset): None}
     for level in (lineage.upstream, lineage.downstream):

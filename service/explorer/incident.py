@@ -7,8 +7,8 @@ from runbooks.library import PATH, page_names
 from service.incidents.diagnosis.ranking import Diagnosis
 from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import states_of
-from service.queries.incident import incident
-from service.queries.incident_notifications import NotificationList, diagnosis, list_sent
+from service.queries.incident import load_incident
+from service.queries.incident_notifications import NotificationList, list_sent, load_diagnosis
 from service.queries.incident_shapes import IncidentDetail, IncidentImpacted, IncidentRow
 
 MOST_MEMBERS = 200
@@ -61,11 +61,11 @@ def incident_view(
     asked: CatalogSession, incident_id: str, *, did: str | None = None, waits: str | None = None
 ) -> IncidentView:
     """Load the page from one snapshot; `did` and `waits` name the action just requested."""
-    detail = incident(asked.reader, incident_id, asked.visibility)
+    detail = load_incident(asked.reader, incident_id, asked.visibility)
     kind = detail.incident.kind
     return IncidentView(
         detail=detail,
-        diagnosis=diagnosis(asked.reader, incident_id, asked.visibility),
+        diagnosis=load_diagnosis(asked.reader, incident_id, asked.visibility),
         notifications=list_sent(asked.reader, incident_id, asked.visibility),
         affected=_affected(asked, detail.impacted[:MOST_AFFECTED]),
         is_affected_cut=detail.is_impacted_partial or len(detail.impacted) > MOST_AFFECTED,

@@ -5,7 +5,7 @@ import msgspec
 from lineage.states import TIERS
 from service.explorer.addresses import datasets_at
 from service.queries.catalog_session import CatalogSession
-from service.queries.datasets import SHOWN_STATES, Filters, ListPart, datasets
+from service.queries.datasets import SHOWN_STATES, Filters, ListPart, list_datasets
 from service.queries.shapes import DatasetPage
 
 PER_PAGE = 100
@@ -32,10 +32,10 @@ class DatasetListing(msgspec.Struct, frozen=True):
     stale: bool
 
 
-def listing(asked: CatalogSession, filters: Filters, offset: int) -> DatasetListing:
+def load_list(asked: CatalogSession, filters: Filters, offset: int) -> DatasetListing:
     """Load one page of the list, most severe first."""
     part = ListPart(limit=PER_PAGE, offset=offset)
-    page = datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)
+    page = list_datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)
     return DatasetListing(
         filters=filters,
         choices=_choices(filters),

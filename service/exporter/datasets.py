@@ -119,11 +119,11 @@ def pii_figures(reader: CatalogReader, policy: "Policy") -> Iterator[Metric]:
     """Yield nothing if no rule of the policy names personal data: there is nothing to look for."""
     if not any(rule.pii for rule in policy.datasets):
         return
-    from lineage.policy.resolution import resolve  # noqa: PLC0415 - YAML only where a policy is
+    from lineage.policy.resolution import decide_policy  # noqa: PLC0415 - YAML only where a policy is
 
     counts = {"yes": 0, "no": 0}
     for namespace, name, is_tagged in reader.rows(_PERSONAL):
-        if resolve(policy, namespace, name).pii:
+        if decide_policy(policy, namespace, name).pii:
             counts["yes" if is_tagged else "no"] += 1
     family = GaugeMetricFamily(
         "lineage_pii_datasets",

@@ -22,7 +22,7 @@ from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_row
 from lineage.process.clock import SECOND_MICROS, to_micros
 from service.exporter import metric_rows
-from service.ingest.spool_reader import first, reading
+from service.ingest.spool_reader import first_figure, open_read_only
 from service.queries.set_aside import count_set_aside
 from service.queries.status import oldest_since
 from service.runtime.settings import Settings
@@ -109,7 +109,7 @@ def stage_figures(reader: CatalogReader, settings: Settings, now: datetime) -> I
     if settings.is_shipped:
         yield _oldest_age(oldest_since(reader), to_micros(now))
         return
-    with reading(settings.spool) as opened:
+    with open_read_only(settings.spool) as opened:
         if opened is None:
             return
         yield _waiting(reader, opened, to_micros(now))
@@ -120,7 +120,9 @@ def stage_figures(reader: CatalogReader, settings: Settings, now: datetime) -> I
 
 def _waiting(reader: CatalogReader, spool: sqlite3.Connection, now: int) -> Metric:
     cursors = reader.rows(CURSOR, {"reader": "pipeline"})
-    return _oldest_age(first(spool, _OLDEST.format(seq=int(cursors[0][0]) if cursors else 0)), now)
+    return _oldest_age(
+        first_figure(spool, _OLDEST.format(seq=int(cursors[0][0]) if cursors else 0)), now
+    )
 
 
 def _oldest_age(oldest: int | None, now: int) -> Metric:

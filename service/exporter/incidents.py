@@ -18,7 +18,7 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, pairs_of
 from lineage.process.clock import SECOND_MICROS, to_micros
 from lineage.states import CRITICAL, SLI_BY_ID
-from service.queries.suppressions import suppressions
+from service.queries.suppressions import list_suppressions
 
 if TYPE_CHECKING:
     from lineage.policy.model import Policy
@@ -124,7 +124,7 @@ def window_figures(reader: CatalogReader, policy: "Policy", now: datetime) -> It
         f"Active suppression windows of this name; the {MOST_WINDOWS} that end first.",
         labels=("name",),
     )
-    rows = suppressions(reader, policy, now).suppressions
+    rows = list_suppressions(reader, policy, now).suppressions
     names = Counter(row.name for row in rows if row.state == "active")
     for name, count in list(names.items())[:MOST_WINDOWS]:
         family.add_metric((name,), float(count))

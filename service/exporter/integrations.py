@@ -10,7 +10,13 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from lineage.catalog.reader import CatalogReader
 from service.queries.applications import kubernetes_status
-from service.queries.marquez import Compared, Forwarding, MarquezStatus, Probed, Pulling
+from service.queries.marquez_status import (
+    ComparisonStatus,
+    ForwardingStatus,
+    MarquezStatus,
+    ProbeStatus,
+    PullStatus,
+)
 
 STALE_PROBE_SECONDS = 300.0
 STALE_COMPARISON_SECONDS = 10_800.0
@@ -33,7 +39,7 @@ def _is_fresh(age_seconds: float | None, most: float) -> bool:
     return age_seconds is not None and age_seconds <= most
 
 
-def _forwarding(found: Forwarding) -> Iterator[Metric]:
+def _forwarding(found: ForwardingStatus) -> Iterator[Metric]:
     yield _counter("forwarded", "Events that Marquez acknowledged.", found.forwarded)
     text = "Events deleted from a full spool before they were sent to Marquez."
     yield _counter("unforwarded", text, found.unforwarded)
@@ -50,21 +56,21 @@ def _forwarding(found: Forwarding) -> Iterator[Metric]:
         )
 
 
-def _pulling(found: MarquezStatus, pulls: list[Pulling]) -> Iterator[Metric]:
+def _pulling(found: MarquezStatus, pulls: list[PullStatus]) -> Iterator[Metric]:
     yield _counter("pulled", "Events of Marquez that were taken.", found.pulled)
     yield _counter("pull_refused", "Events of Marquez that were rejected.", found.pull_rejected)
     newest = max(datetime.fromisoformat(pull.through).timestamp() for pull in pulls)
     yield _gauge("pull_timestamp_seconds", "Time of the last complete poll for new events.", newest)
 
 
-def _probe(probe: Probed) -> Iterator[Metric]:
+def _probe(probe: ProbeStatus) -> Iterator[Metric]:
     yield _gauge("up", "1 if the last probe succeeded.", float(probe.is_answered))
     if probe.seconds is not None:
         text = "Duration of the last probe of Marquez's lineage query."
         yield _gauge("probe_seconds", text, probe.seconds)
 
 
-def _comparison(found: Compared) -> Iterator[Metric]:
+def _comparison(found: ComparisonStatus) -> Iterator[Metric]:
     missing = GaugeMetricFamily(
         "lineage_marquez_missing_runs",
         "Runs of the last sample that are missing on this side; `there` is Marquez.",

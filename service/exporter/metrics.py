@@ -48,11 +48,11 @@ from service.exporter.slis import (
     ratio_families,
     served_families,
 )
-from service.queries.marquez import marquez_status
+from service.queries.marquez_status import marquez_status
 from service.queries.roles import roles_of, status_policies
 from service.queries.slis import mostly_unknown, objectives_of
 from service.queries.timestamps import Evaluated, last_evaluation
-from service.release import release
+from service.release import installed_version
 from service.runtime.jobs import PeriodicJobState, all_jobs
 from service.runtime.policies import PolicyInForce
 from service.runtime.settings import Settings
@@ -104,7 +104,7 @@ class CatalogCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield all families, of one moment of the catalog; without one, those that need none."""
         now, leads = self._clock(), self._leads()
-        yield InfoMetricFamily("lineage_build", "Release.", {"version": release()})
+        yield InfoMetricFamily("lineage_build", "Release.", {"version": installed_version()})
         yield _gauge("lineage_service_leader", "1 if this replica is the leader.", float(leads))
         yield from collector_families(self._settings, now)
         yield from role_families(roles_of(self._settings.data_dir, now)[1])

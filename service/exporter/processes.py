@@ -7,7 +7,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from lineage.policy.file import PolicyState
 from service.queries.roles import RUNNING, RolePolicy, RoleStatus
-from service.queries.status import spool_status, status
+from service.queries.status import load_status, spool_status
 from service.runtime.jobs import PeriodicJobState
 from service.runtime.settings import Settings
 
@@ -27,7 +27,7 @@ def collector_families(settings: Settings, now: datetime) -> Iterator[Metric]:
 
 def pipeline_families(settings: Settings, now: datetime, policy: PolicyState) -> Iterator[Metric]:
     """Yield how far the pipeline is behind, and the policy version of each role."""
-    answer = status(settings, now, count_datasets=False, own_policy=policy)
+    answer = load_status(settings, now, count_datasets=False, own_policy=policy)
     yield from policy_families(answer.policies)
     if answer.backlog_events is not None:
         name = "lineage_pipeline_backlog_events"

@@ -13,7 +13,7 @@ import msgspec
 import structlog
 from sqlalchemy import Connection, select
 
-from alerts.notify.channels.channel import MissingSecretError, read_secret
+from alerts.notify.channels.channel import MissingSecretError, read_secret_file
 from alerts.notify.channels.pagerduty.webhooks import (
     PagerDutyAction,
     parse_action,
@@ -25,14 +25,14 @@ from alerts.notify.channels.slack.interactions import (
     parse_button_press,
     verify_slack_signature,
 )
-from alerts.operator_actions.audit import record, rejection, storable_text
-from alerts.operator_actions.command_requests import CommandRequest, audit_entry, is_incident_id
+from alerts.operator_actions.audit import add_entry, rejected_entry, storable_text
+from alerts.operator_actions.command_requests import CommandRequest, is_incident_id, request_entry
 from lineage.catalog.tables import incident
 from lineage.errors import NotNowError, UnknownIncidentError
 from lineage.policy import Policy
 from lineage.process.clock import to_micros
 from service.errors import RejectedInputError
-from service.incidents.incident_commands import acting, put
+from service.incidents.incident_commands import command_transaction, put_command
 from service.queries.timestamps import tomorrow_morning
 from service.runtime.policies import PolicyInForce
 from service.runtime.settings import Settings
@@ -76,7 +76,7 @@ class PagerDutyInbox:
         return True
 
     def _put(self, did: PagerDutyAction, now: datetime) -> None:
-        with acting(self._settings) as connection:
+        with command_transaction(self._settings) as connection:
             number = _standing_for(connection, did.dedup_key)
         once = hashlib.sha256(did.event_id.encode()).hexdigest()[:32]
         wanted = CommandRequest(
@@ -87,7 +87,7 @@ class PagerDutyInbox:
             request_id=f"pagerduty {once}",
         )
         try:
-            put(self._settings, wanted, now)
+            put_command(self._settings, wanted, now)
         except (NotNowError, UnknownIncidentError) as error:
             _log.info("pagerduty_event_rejected", incident=number, reason=str(error))
 
@@ -154,13 +154,17 @@ class SlackInbox:
             self._reject(wanted, now)
             return Stranger(UNKNOWN_USER, storable_text(press.user_id, 100))
         once = hashlib.sha256(f"{request.signature}".encode()).hexdigest()[:32]
-        put(self._settings, msgspec.structs.replace(wanted, request_id=f"slack {once}"), now)
+        put_command(
+            self._settings, msgspec.structs.replace(wanted, request_id=f"slack {once}"), now
+        )
         return None
 
     def _reject(self, wanted: CommandRequest, now: datetime) -> None:
-        entry = rejection(audit_entry(wanted, to_micros(now)), "the policy has no such person")
-        with acting(self._settings) as connection:
-            record(connection, entry)
+        entry = rejected_entry(
+            request_entry(wanted, to_micros(now)), "the policy has no such person"
+        )
+        with command_transaction(self._settings) as connection:
+            add_entry(connection, entry)
 
 
 def _person(press: ButtonPress, policy: Policy) -> str | None:
@@ -200,6 +204,6 @@ def _read_signing_secret(file: Path | None) -> str:
         RejectedInputError: the file cannot be read or is empty.
     """
     try:
-        return "" if file is None else read_secret(file)
+        return "" if file is None else read_secret_file(file)
     except MissingSecretError as error:
         raise RejectedInputError(str(error)) from error

@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 
 from alerts.operator_actions.command_requests import (
     CommandRequest,
-    record_rejection,
-    submit,
+    record_rejected_request,
+    submit_command,
 )
 from lineage.catalog.engine import open_catalog, write_transaction
 from lineage.catalog.reader import open_reader
@@ -37,7 +37,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def acting(settings: Settings) -> Iterator[Connection]:
+def command_transaction(settings: Settings) -> Iterator[Connection]:
     """Open a write transaction on a catalog that exists."""
     engine = open_catalog(settings.catalog, seconds=_STATEMENT_SECONDS, most=1)
     try:
@@ -47,7 +47,7 @@ def acting(settings: Settings) -> Iterator[Connection]:
         engine.dispose()
 
 
-def put(settings: Settings, wanted: CommandRequest, now: datetime) -> int:
+def put_command(settings: Settings, wanted: CommandRequest, now: datetime) -> int:
     """Store a command and its row of the audit log, which rejected commands have too.
 
     Raises:
@@ -55,15 +55,15 @@ def put(settings: Settings, wanted: CommandRequest, now: datetime) -> int:
     """
     at = to_micros(now)
     try:
-        with acting(settings) as connection:
-            return submit(connection, wanted, at)
+        with command_transaction(settings) as connection:
+            return submit_command(connection, wanted, at)
     except RequestError as error:
-        with acting(settings) as connection:
-            record_rejection(connection, wanted, error, at)
+        with command_transaction(settings) as connection:
+            record_rejected_request(connection, wanted, error, at)
         raise
 
 
-async def outcome(settings: Settings, wanted: CommandRequest, number: int) -> Outcome:
+async def await_outcome(settings: Settings, wanted: CommandRequest, number: int) -> Outcome:
     """Return the outcome once it is known, or report after five seconds that it is unknown.
 
     Raises:

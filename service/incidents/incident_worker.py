@@ -28,8 +28,8 @@ from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import Clock, system_clock, to_micros
 from service.errors import RejectedInputError
 from service.incidents.diagnosis.diagnose import Diagnostician
-from service.queries.roles import roles_of, trouble_of
-from service.runtime.periodic import Work
+from service.queries.roles import role_problem, roles_of
+from service.runtime.periodic import CatalogTask
 from service.runtime.policies import PolicyInForce
 from service.runtime.settings import Settings
 
@@ -48,7 +48,7 @@ def build_tasks(  # noqa: PLR0913 - what the process was started with
     policy: PolicyInForce | None = None,
     *,
     began_at: int | None = None,
-) -> list[Work]:
+) -> list[CatalogTask]:
     """Return the tasks of each second, in this order: none waits for anything slow.
 
     `began_at`: when this process began, µs; None: with the first turn.
@@ -63,8 +63,8 @@ def build_tasks(  # noqa: PLR0913 - what the process was started with
     ]
 
 
-def diagnosis(settings: Settings) -> list[Work]:
-    """Return slow work. It has a job of its own, so that pages do not wait."""
+def build_diagnosis(settings: Settings) -> list[CatalogTask]:
+    """Return the slow task. It has a job of its own, so that pages do not wait."""
     return [Diagnostician(settings.catalog)]
 
 
@@ -79,7 +79,7 @@ class RoleTroubles:
         now = self._clock()
         found = {}
         for role in roles_of(self._data_dir, now)[1]:
-            words = trouble_of(role, now)
+            words = role_problem(role, now)
             if words is not None and role.failing_since is not None:
                 since = to_micros(datetime.fromisoformat(role.failing_since))
                 found[role.role] = RoleFailure(since, words)

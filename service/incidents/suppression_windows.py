@@ -11,13 +11,13 @@ from alerts.operator_actions.suppression_windows import (
     count_matches,
     create_window,
     record_end_rejection,
-    record_rejection,
+    record_rejected_window,
 )
 from lineage.catalog.queries import LISTED
 from lineage.catalog.reader import open_reader
 from lineage.errors import RequestError
 from lineage.process.clock import to_micros
-from service.incidents.incident_commands import acting
+from service.incidents.incident_commands import command_transaction
 from service.runtime.settings import Settings
 
 _KNOWN = f"SELECT namespace, name FROM dataset WHERE {LISTED}"  # noqa: S608 - a constant
@@ -43,11 +43,11 @@ def begin_window(settings: Settings, wanted: WindowRequest, now: datetime) -> Be
     """
     at = to_micros(now)
     try:
-        with acting(settings) as connection:
+        with command_transaction(settings) as connection:
             number = create_window(connection, wanted, at)
     except RequestError as error:
-        with acting(settings) as connection:
-            record_rejection(connection, wanted, error, at)
+        with command_transaction(settings) as connection:
+            record_rejected_window(connection, wanted, error, at)
         raise
     with open_reader(settings.catalog) as reader:
         known = [(str(namespace), str(name)) for namespace, name in reader.rows(_KNOWN)]
@@ -62,9 +62,9 @@ def end_window(settings: Settings, ending: WindowEnding, now: datetime) -> None:
     """
     at = to_micros(now)
     try:
-        with acting(settings) as connection:
+        with command_transaction(settings) as connection:
             close_window(connection, ending, at)
     except RequestError as error:
-        with acting(settings) as connection:
+        with command_transaction(settings) as connection:
             record_end_rejection(connection, ending, error, at)
         raise

@@ -13,7 +13,12 @@ import msgspec
 
 from lineage import origins
 from service.errors import NotRunningError, RejectedInputError
-from service.ingest.collector_client import CollectorClient, Target, UnansweredError, read_token
+from service.ingest.collector_client import (
+    CollectorClient,
+    Target,
+    UnansweredError,
+    read_token_file,
+)
 from service.ingest.event_uploader import EventUploader, batch_events
 from service.runtime.settings import Settings
 
@@ -178,7 +183,7 @@ class BatchSender:
             RejectedInputError: the token's file cannot be read.
         """
         if self._target.token_file is not None:
-            read_token(self._target.token_file)
+            read_token_file(self._target.token_file)
         if not self._reach.is_there():
             raise self._not_running("")
 

@@ -19,7 +19,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from collector.reader_secret import HEADER, read_secret
+from collector.reader_secret import HEADER, read_reader_secret
 from lineage.process.environment import InvalidSettingError
 from service.errors import RejectedInputError
 
@@ -31,7 +31,7 @@ class UnansweredError(Exception):
     """Error: the collector neither accepted nor rejected the events in time; the text says why."""
 
 
-class StoppedError(Exception):
+class UploadStoppedError(Exception):
     """Error: the process was asked to end before the collector answered."""
 
 
@@ -93,7 +93,7 @@ class CollectorClient:
             StoppedError: it was.
         """
         if self._stopping.is_set():
-            raise StoppedError
+            raise UploadStoppedError
 
     def answered(
         self, path: str, body: bytes, more: Mapping[str, str] | None = None
@@ -143,7 +143,7 @@ class CollectorClient:
         headers = {"Lineward-Origin": self._target.origin, "Content-Type": "application/json"}
         if self._target.token_file is not None:
             try:
-                headers["Authorization"] = f"Bearer {read_token(self._target.token_file)}"
+                headers["Authorization"] = f"Bearer {read_token_file(self._target.token_file)}"
             except RejectedInputError as error:  # it may be about to be replaced
                 raise _NotNowError(str(error)) from error
         if self._target.secret_file is not None:
@@ -159,7 +159,7 @@ class CollectorClient:
 
     def _pause(self, seconds: float) -> None:
         if self._stopping.wait(seconds):
-            raise StoppedError
+            raise UploadStoppedError
 
 
 class _NotNowError(Exception):
@@ -176,7 +176,7 @@ def _is_verdict(answer: httpx.Response) -> bool:
     return answer.status_code == httpx.codes.BAD_REQUEST and _json(answer).get("path") is not None
 
 
-def read_token(file: Path) -> str:
+def read_token_file(file: Path) -> str:
     """Return the bearer token in the file.
 
     Raises:
@@ -192,7 +192,7 @@ def read_token(file: Path) -> str:
 def _secret_in(file: Path) -> str:
     """Return the secret; the collector rejects an empty one and names the missing setting."""
     try:
-        return read_secret(file).decode("ascii")
+        return read_reader_secret(file).decode("ascii")
     except (OSError, InvalidSettingError):
         return ""
 

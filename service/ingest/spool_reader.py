@@ -23,7 +23,7 @@ _LATEST = "SELECT body FROM event ORDER BY seq DESC LIMIT ?"
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
+def open_read_only(path: Path) -> Iterator[sqlite3.Connection | None]:
     """Return a connection that never writes, or none if there is no spool yet.
 
     Raises:
@@ -43,7 +43,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
         raise UnreachableError(f"the spool {path} cannot be read: {reason}") from error
 
 
-def first(spool: sqlite3.Connection, sql: str) -> int | None:
+def first_figure(spool: sqlite3.Connection, sql: str) -> int | None:
     """Return the one figure of a query, or none without a row."""
     row = spool.execute(sql).fetchone()
     return row[0] if row else None
@@ -66,7 +66,7 @@ def spooled_after(path: Path, seq: int, most: int) -> list[Spooled]:
     """Return the next events, up to 16 MiB of them; none where there is no spool yet."""
     found: list[Spooled] = []
     size = 0
-    with reading(path) as spool:
+    with open_read_only(path) as spool:
         for row in spool.execute(_AFTER, (seq, most)) if spool else ():
             found.append(Spooled(*row))
             size += len(found[-1].body)
@@ -77,18 +77,18 @@ def spooled_after(path: Path, seq: int, most: int) -> list[Spooled]:
 
 def latest_bodies(path: Path, most: int) -> Iterator[bytes]:
     """Return the bodies of the newest events, newest first."""
-    with reading(path) as spool:
+    with open_read_only(path) as spool:
         for row in spool.execute(_LATEST, (most,)) if spool else ():
             yield row[0]
 
 
-def last_seq(path: Path) -> int | None:
+def read_last_seq(path: Path) -> int | None:
     """Return the last number given out; None where there is no spool."""
-    with reading(path) as spool:
-        return (first(spool, LAST_SEQ) or 0) if spool else None
+    with open_read_only(path) as spool:
+        return (first_figure(spool, LAST_SEQ) or 0) if spool else None
 
 
-def unforwarded(path: Path) -> int:
+def list_unforwarded(path: Path) -> int:
     """Return the events that left a full spool before their turn."""
-    with reading(path) as spool:
-        return (first(spool, "SELECT events FROM unforwarded") or 0) if spool else 0
+    with open_read_only(path) as spool:
+        return (first_figure(spool, "SELECT events FROM unforwarded") or 0) if spool else 0

@@ -34,7 +34,7 @@ ORDER BY kube_namespace, resource LIMIT 200
 """
 
 
-class Application(msgspec.Struct, frozen=True):
+class SparkApplication(msgspec.Struct, frozen=True):
     """Last SparkApplication of a job.
 
     Attributes:
@@ -57,7 +57,7 @@ class Application(msgspec.Struct, frozen=True):
 class ApplicationList(msgspec.Struct, frozen=True):
     """SparkApplications, the newest first."""
 
-    applications: list[Application]
+    applications: list[SparkApplication]
     partial: bool
     partial_reason: str | None
 
@@ -123,8 +123,8 @@ def _watch(row: Row, now: int) -> KubernetesWatch:
     )
 
 
-def _application(row: Row) -> Application:
-    return Application(
+def _application(row: Row) -> SparkApplication:
+    return SparkApplication(
         kube_namespace=row.kube_namespace,
         name=row.name,
         job_namespace=row.job_namespace,

@@ -7,7 +7,7 @@ import msgspec
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from service.errors import InvalidQuestionError
-from service.queries.cursors import Whole, cursor_of, key_of
+from service.queries.cursors import Whole, cursor_of, start_key
 from service.queries.timestamps import iso_of
 
 _ACTIONS = """
@@ -65,7 +65,7 @@ class AuditPage(msgspec.Struct, frozen=True):
     next_cursor: str | None
 
 
-def audit(
+def list_actions(
     reader: CatalogReader, wanted: AuditFilters, *, limit: int, cursor: str | None = None
 ) -> AuditPage:
     """Return at most `limit` rows.
@@ -74,7 +74,7 @@ def audit(
         InvalidQuestionError: a cursor that is none of this question's.
     """
     question = "audit", wanted
-    (before,) = key_of(cursor, question, tuple[Whole]) or (None,)
+    (before,) = start_key(cursor, question, tuple[Whole]) or (None,)
     values = {**msgspec.structs.asdict(wanted), "before": before, "limit": limit + 1}
     found = reader.rows(_ACTIONS, values)
     rows = [AuditRow(**row._asdict() | {"at": iso_of(row.at)}) for row in found[:limit]]
@@ -130,7 +130,7 @@ class AccessPage(msgspec.Struct, frozen=True):
     next_cursor: str | None
 
 
-def access_audit(
+def list_accesses(
     reader: CatalogReader, filters: AccessFilters, *, limit: int, cursor: str | None = None
 ) -> AccessPage:
     """Return at most `limit` accesses.
@@ -142,7 +142,7 @@ def access_audit(
         expected = f"expected one of {', '.join(_DECISIONS)}, got {filters.decision[:80]!r}"
         raise InvalidQuestionError(f"decision: {expected}")
     question = "access_audit", filters
-    (before,) = key_of(cursor, question, tuple[Whole]) or (_LAST,)
+    (before,) = start_key(cursor, question, tuple[Whole]) or (_LAST,)
     window = {"before": before, "looked_at": _LOOKED_AT}
     values = {**window, **msgspec.structs.asdict(filters), "most": limit + 1}
     found = reader.rows(_ACCESSES, values)

@@ -94,19 +94,19 @@ def open_session(
             shown = visibility.without(hidden_keys(reader, visibility))
             yield CatalogSession(reader, evaluated, now, shown, live)
     except NoCatalogError as error:
-        raise NoDataError(advice(settings)) from error
+        raise NoDataError(filling_advice(settings)) from error
     except CatalogError as error:
-        raise unreachable(error) from error
+        raise unreachable_error(error) from error
 
 
-def unreachable(error: CatalogError) -> UnreachableError:
+def unreachable_error(error: CatalogError) -> UnreachableError:
     """Return the error to report for a catalog error; it names the setting of the address."""
     if not isinstance(error, UnreachableCatalogError):
         return UnreachableError(str(error))
     return UnreachableError(f"LINEWARD_CATALOG_URL: the catalog cannot be reached: {error}")
 
 
-def advice(settings: Settings) -> str:
+def filling_advice(settings: Settings) -> str:
     """Return how to fill the catalog."""
     collector = f"http://{settings.host}:{settings.collector_port}/api/v1/lineage"
     if settings.catalog_url:

@@ -11,11 +11,11 @@ from lineage.catalog.rows import Row
 from lineage.graph.walks import NOBODY, Walk, too_deep
 from service.queries.catalog_session import CatalogSession
 from service.queries.column_shapes import ColumnLineage, ColumnNode
-from service.queries.columns import column_type, transformations_of
+from service.queries.columns import column_type, stored_transformations
 from service.queries.dataset_lookup import Dataset
 from service.queries.timestamps import iso
 from service.queries.visibility import UNSEEN, Visibility
-from service.queries.walk import DIRECTIONS, Name, all_named, branches, names_of
+from service.queries.walk import DIRECTIONS, Name, all_named, build_tree, names_of
 
 Column = tuple[int, str]  # canonical key of its dataset, and its name
 
@@ -156,7 +156,7 @@ def _edge(row: Row) -> tuple[Column, Column, ColumnEdge]:
     return (row.here_key, row.here_field), (row.other_key, row.other_field), edge
 
 
-def column_lineage(
+def find_column_lineage(
     asked: CatalogSession, dataset: Dataset, column: str, *, depth: int, direction: str = "both"
 ) -> ColumnLineage:
     """Return both trees, or the one asked for, to `depth` steps away.
@@ -173,7 +173,7 @@ def column_lineage(
         for way in DIRECTIONS[direction]
     }
     trees = {way: _tree(asked, found) for way, found in walks.items()}
-    cuts = cuts_of(walks)
+    cuts = column_cuts_of(walks)
     return ColumnLineage(
         dataset_namespace=namespace,
         dataset=name,
@@ -189,7 +189,7 @@ def column_lineage(
     )
 
 
-def cuts_of(walks: dict[str, ColumnWalk]) -> list[str]:
+def column_cuts_of(walks: dict[str, ColumnWalk]) -> list[str]:
     """Return in words what walks of these names left out."""
     cuts = [f"{way}: {found.walk.cut}" for way, found in walks.items() if found.walk.cut]
     return [*cuts, UNSEEN] if any(found.hidden for found in walks.values()) else cuts
@@ -208,7 +208,7 @@ def _tree(asked: CatalogSession, found: ColumnWalk) -> list[ColumnNode]:
         return ColumnNode(
             *names[at],
             found.columns[at][1],
-            transformations_of(edge.transformations, asked.visibility),
+            stored_transformations(edge.transformations, asked.visibility),
             iso(edge.first_seen_at),
             iso(edge.last_seen_at),
             below is None,
@@ -216,4 +216,4 @@ def _tree(asked: CatalogSession, found: ColumnWalk) -> list[ColumnNode]:
             len(found.hidden.get(at, ())),
         )
 
-    return branches(found.walk, node)
+    return build_tree(found.walk, node)

@@ -150,7 +150,7 @@ def _splits(wanted: str) -> list[tuple[str, str | None]]:
     return [(wanted, None), *cuts]
 
 
-def transformations_of(stored: str | None, visibility: Visibility) -> list[Transformation]:
+def stored_transformations(stored: str | None, visibility: Visibility) -> list[Transformation]:
     """Return the transformations of an edge as the catalog stores them.
 
     A description, or a type that is no word of OpenLineage's, may name any dataset: only a token
@@ -166,7 +166,7 @@ def _without_texts(given: Transformation) -> Transformation:
     return Transformation(kind, subtype, None, given.masking)
 
 
-def describe(given: Transformation) -> str:
+def describe_transformation(given: Transformation) -> str:
     """Return a transformation in words: `direct aggregation (sum(amount)), masked`."""
     kind = " ".join(word.lower() for word in (given.type, given.subtype) if word)
     more = f" ({given.description})" if given.description else ""
@@ -197,6 +197,6 @@ def _ends(
 
 def _end(row: Row, name: Name | None, visibility: Visibility) -> ColumnEnd:
     ((namespace, dataset),) = all_named([row.other_key], [name])
-    how = transformations_of(row.transformations, visibility)
+    how = stored_transformations(row.transformations, visibility)
     seen_at = iso(row.first_seen_at), iso(row.last_seen_at)
     return ColumnEnd(namespace, dataset, row.other_field, how, *seen_at)

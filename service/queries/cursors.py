@@ -28,7 +28,7 @@ def cursor_of(question: object, key: _Key) -> str:
     return urlsafe_b64encode(msgspec.json.encode((_mark(question), key))).decode().rstrip("=")
 
 
-def key_of(cursor: str | None, question: object, shape: Any) -> _Key | None:  # noqa: ANN401 - a type
+def start_key(cursor: str | None, question: object, shape: Any) -> _Key | None:  # noqa: ANN401 - a type
     """Return the sort key that the page starts after, or None without a cursor.
 
     Raises:

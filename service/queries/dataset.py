@@ -27,7 +27,7 @@ from service.queries.descriptions import (
 from service.queries.runs import last_run
 from service.queries.shapes import DatasetDetail, ResolvedAlias, SliState, Why
 from service.queries.slis import sli_name
-from service.queries.timestamps import Evaluated, duration, iso, iso_of
+from service.queries.timestamps import Evaluated, iso, iso_of, short_duration
 from service.queries.visibility import EVERYTHING, Visibility, sql_filter
 
 _KNOWN = """
@@ -67,7 +67,7 @@ _OWN_REASONS = (
 )
 
 
-def dataset(
+def load_dataset(
     reader: CatalogReader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
 ) -> DatasetDetail:
     """Return the details of a dataset that the token may see."""
@@ -113,11 +113,11 @@ def _aliases(reader: CatalogReader, key: int, visibility: Visibility) -> list[Re
     return convert_rows(ResolvedAlias, reader.rows(_ALIASES.format(seen=condition), values))
 
 
-def why(
+def explain_states(
     reader: CatalogReader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
 ) -> Why:
     """Return the states of a dataset as sentences with evidence, most severe first."""
-    known = dataset(reader, named, evaluated, visibility)
+    known = load_dataset(reader, named, evaluated, visibility)
     sentences = [*verdicts(known), *_whose(known), *_sayings(known)]
     return Why(known.dataset_namespace, known.dataset, known.state, sentences, known.states)
 
@@ -211,10 +211,10 @@ def _spoken(instant: str) -> str:
 def _age(state: SliState) -> str:
     if state.age_seconds is None:
         return ""
-    age = f" The newest write is {duration(state.age_seconds)} old"
+    age = f" The newest write is {short_duration(state.age_seconds)} old"
     if state.limit_seconds is None:
         return f"{age}; the limit is not set yet."
-    return f"{age}; the {state.limit_origin} limit is {duration(state.limit_seconds)}."
+    return f"{age}; the {state.limit_origin} limit is {short_duration(state.limit_seconds)}."
 
 
 def _whose(known: DatasetDetail) -> list[str]:

@@ -13,7 +13,7 @@ from service.errors import (
     ForbiddenNamespaceError,
     UnknownDatasetError,
 )
-from service.queries.datasets import literal
+from service.queries.datasets import escape_like
 from service.queries.visibility import EVERYTHING, Visibility
 
 _MOST_CANDIDATES = 5
@@ -96,7 +96,7 @@ def resolve_dataset(
 def _called(reader: CatalogReader, wanted: str, visibility: Visibility) -> list[Dataset]:
     """Return the datasets of this name; else of this alias; else whose name ends with it."""
     for sql in (_BY_NAME, _BY_ALIAS, _BY_LAST_PART):
-        rows = reader.rows(sql, {"wanted": wanted, "suffix": literal(wanted)})
+        rows = reader.rows(sql, {"wanted": wanted, "suffix": escape_like(wanted)})
         found = sorted({_dataset(row) for row in rows if _is_seen(row, visibility)})
         if found:
             return found
@@ -165,7 +165,7 @@ def _candidates(reader: CatalogReader, wanted: str, visibility: Visibility) -> l
     last_part = wanted.rstrip("/").rpartition("/")[2]
     # Of many that may not be seen a few that may must still be found.
     most = _MOST_CANDIDATES if visibility.is_whole else _MOST_COMPARED
-    like = {"like": f"%{literal(last_part)}%", "most": most}
+    like = {"like": f"%{escape_like(last_part)}%", "most": most}
     rows = reader.rows(_LIKE_IT.format(alike=reader.alike("name", ":like")), like)
     seen = [row for row in rows if visibility.sees(row.namespace, row.canonical_key)]
     shown = seen[:_MOST_CANDIDATES] or _spelt_alike(reader, last_part, visibility)

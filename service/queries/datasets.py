@@ -10,7 +10,7 @@ from lineage.catalog.reader import CatalogReader, columns_for, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import BAD, FAILING, GOOD, LEARNING, TIER_RANKS, TIERS, UNKNOWN
 from service.errors import InvalidQuestionError
-from service.queries.cursors import Text, Whole, cursor_of, key_of
+from service.queries.cursors import Text, Whole, cursor_of, start_key
 from service.queries.shapes import DatasetPage, DatasetRow
 from service.queries.timestamps import Evaluated, iso
 from service.queries.visibility import EVERYTHING, Visibility, sql_filter
@@ -74,7 +74,7 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     contains: str | None = None  # in the name, blind to the case of ASCII's letters
 
 
-def datasets(
+def list_datasets(
     reader: CatalogReader,
     filters: Filters,
     evaluated: Evaluated,
@@ -90,7 +90,7 @@ def datasets(
     """
     _require_one_of("state", SHOWN_STATES, filters.state)
     _require_one_of("tier", TIERS, filters.tier)
-    behind = key_of(part.cursor, _question(filters), _SortKey)
+    behind = start_key(part.cursor, _question(filters), _SortKey)
     where, values = _where(reader, filters, visibility, evaluated)
     total = sum(count for _, count in _counts(reader, where, values))
     if behind is not None:
@@ -137,7 +137,7 @@ def states_of_now(found: Sequence[str | None], evaluated: Evaluated) -> list[str
     return [now[state] for state in found]
 
 
-def literal(text: str) -> str:
+def escape_like(text: str) -> str:
     """Escape a text for a LIKE pattern, with `!` as escape."""
     for special in "!%_":
         text = text.replace(special, f"!{special}")
@@ -155,7 +155,7 @@ def _where(
 ) -> tuple[str, dict[str, Any]]:
     """Conditions of what is asked for and may be seen, and their values."""
     tier = None if filters.tier is None else TIER_RANKS[filters.tier]
-    contains = None if filters.contains is None else f"%{literal(filters.contains)}%"
+    contains = None if filters.contains is None else f"%{escape_like(filters.contains)}%"
     asked = {"tier": tier, "owner": filters.owner, "contains": contains}
     given = {name: value for name, value in asked.items() if value is not None}
     listed = LISTED if visibility.is_whole else _BY_NAMESPACE

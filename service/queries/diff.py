@@ -65,7 +65,7 @@ class RunDiff(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-def diff(reader: CatalogReader, first: str, second: str) -> RunDiff:
+def compare_runs(reader: CatalogReader, first: str, second: str) -> RunDiff:
     """Return the differences of two runs; a root run includes all its children.
 
     Raises:
@@ -92,7 +92,9 @@ def diff(reader: CatalogReader, first: str, second: str) -> RunDiff:
     )
 
 
-def runs_of_job(reader: CatalogReader, name: str, namespace: str | None = None) -> tuple[str, str]:
+def last_good_and_failed(
+    reader: CatalogReader, name: str, namespace: str | None = None
+) -> tuple[str, str]:
     """Return the last run of this job that succeeded before a failure, and that failure's.
 
     The job is a root job, or one below a root: a dbt model, an Airflow task, a Spark application.

@@ -14,8 +14,8 @@ import msgspec
 from lineage.catalog.reader import CatalogReader, read_connection
 from lineage.catalog.rows import Row
 from lineage.redaction import redact
-from service.ingest.spool_reader import reading
-from service.queries.cursors import Whole, cursor_of, key_of
+from service.ingest.spool_reader import open_read_only
+from service.queries.cursors import Whole, cursor_of, start_key
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso
 
@@ -93,7 +93,7 @@ class PipelineErrorPage(msgspec.Struct, frozen=True):
     next_cursor: str | None
 
 
-def rejected_events(
+def list_rejected_events(
     spool: Path, *, reason: str | None = None, limit: int = 100, cursor: str | None = None
 ) -> RejectedPage:
     """Return at most `limit` rejected events.
@@ -102,9 +102,9 @@ def rejected_events(
         InvalidQuestionError: the cursor belongs to another question, or to none.
     """
     question = "rejected", reason
-    (before,) = key_of(cursor, question, tuple[Whole]) or (_LAST,)
+    (before,) = start_key(cursor, question, tuple[Whole]) or (_LAST,)
     values = {"before": before, "reason": reason, "most": limit + 1, "read": _READ_BYTES}
-    with reading(spool) as connection:
+    with open_read_only(spool) as connection:
         if connection is None:
             where = f"no spool at {spool}: ask where the collector runs"
             return RejectedPage([], partial=True, partial_reason=where, next_cursor=None)
@@ -119,7 +119,7 @@ def rejected_events(
     )
 
 
-def pipeline_errors(
+def list_pipeline_errors(
     reader: CatalogReader,
     spool: Path,
     *,
@@ -133,7 +133,7 @@ def pipeline_errors(
         InvalidQuestionError: the cursor belongs to another question, or to none.
     """
     question = "pipeline_errors", reason
-    (before,) = key_of(cursor, question, tuple[Whole]) or (_LAST,)
+    (before,) = start_key(cursor, question, tuple[Whole]) or (_LAST,)
     rows = reader.rows(_ERRORS, {"before": before, "reason": reason, "most": limit + 1})
     shown = rows[:limit]
     bodies = _bodies(spool, [row.spool_seq for row in shown])
@@ -177,7 +177,7 @@ def _rejected(row: Row) -> RejectedEvent:
 
 def _bodies(spool: Path, numbers: list[int]) -> dict[int, str]:
     """Return the beginnings of those that the spool still has."""
-    with reading(spool) as connection:
+    with open_read_only(spool) as connection:
         if connection is None:
             return {}
         return {seq: _shown(body) for seq, body in _read(connection, numbers)}

@@ -57,7 +57,7 @@ class Impact(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-def impact(asked: CatalogSession, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Impact:
+def find_impact(asked: CatalogSession, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Impact:
     """Return all downstream datasets; partial if a walk may hold no more."""
     key, namespace, name = dataset
     walk = walk_lineage(asked, "downstream", [key], depth)

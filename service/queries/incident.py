@@ -79,7 +79,7 @@ class _Life(msgspec.Struct, frozen=True):
     opens: tuple[int, ...] = ()
 
 
-def incident(
+def load_incident(
     reader: CatalogReader, number: str, visibility: Visibility = EVERYTHING
 ) -> IncidentDetail:
     """Return the details of an incident.

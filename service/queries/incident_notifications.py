@@ -75,7 +75,7 @@ def _sent(row: Row) -> SentMessage:
     return SentMessage(**row._asdict() | times)
 
 
-def diagnosis(
+def load_diagnosis(
     reader: CatalogReader, incident_id: str, visibility: Visibility = EVERYTHING
 ) -> Diagnosis | None:
     """Return its last good run beside the first failed run; null if the token may not see it."""

@@ -6,7 +6,7 @@ from lineage.catalog.queries import severity_rank
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import FAILING
-from service.queries.cursors import Text, Whole, cursor_of, key_of
+from service.queries.cursors import Text, Whole, cursor_of, start_key
 from service.queries.incident_shapes import (
     IncidentPage,
     IncidentRow,
@@ -65,7 +65,7 @@ WHERE m.incident_id IN (:keys) AND m.steps = 0
 """
 
 
-def incidents(  # noqa: PLR0913 - each narrows what is listed
+def list_incidents(  # noqa: PLR0913 - each narrows what is listed
     reader: CatalogReader,
     visibility: Visibility = EVERYTHING,
     *,
@@ -88,7 +88,7 @@ def incidents(  # noqa: PLR0913 - each narrows what is listed
         InvalidQuestionError: the cursor is of another query.
     """
     question = "incidents", is_over_too, dataset
-    behind = key_of(cursor, question, _SortKey)
+    behind = start_key(cursor, question, _SortKey)
     condition, names = sql_filter(reader, visibility)
     of_seen = condition if visibility.is_whole else _OF_SEEN.format(seen=condition)
     of = "" if dataset is None else _OF_DATASET

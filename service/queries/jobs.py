@@ -10,8 +10,8 @@ from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.process.error_lines import ERROR_CHARACTERS, error_line
 from lineage.states import run_state
-from service.queries.cursors import Text, cursor_of, key_of
-from service.queries.datasets import literal
+from service.queries.cursors import Text, cursor_of, start_key
+from service.queries.datasets import escape_like
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso, iso_of, seconds_between
 
@@ -76,7 +76,7 @@ class JobPage(msgspec.Struct, frozen=True):
     next_cursor: str | None
 
 
-def jobs(
+def find_jobs(
     reader: CatalogReader,
     *,
     contains: str | None = None,
@@ -89,7 +89,7 @@ def jobs(
         InvalidQuestionError: the cursor belongs to another question, or to none.
     """
     question = "jobs", contains
-    behind = key_of(cursor, question, tuple[Text, Text]) or ("", "")
+    behind = start_key(cursor, question, tuple[Text, Text]) or ("", "")
     names = _names(reader, contains, behind, limit + 1)
     is_cut = len(names) > limit
     return JobPage(
@@ -104,7 +104,7 @@ def _names(reader: CatalogReader, contains: str | None, behind: _Name, most: int
     alike = "1 = 1" if contains is None else reader.alike("name", ":contains")
     values: dict[str, Any] = {"part": behind[0], "name": behind[1], "most": most}
     if contains is not None:
-        values["contains"] = f"%{literal(contains)}%"
+        values["contains"] = f"%{escape_like(contains)}%"
     return [(part, name) for part, name in reader.rows(_NAMES.format(alike=alike), values)]
 
 

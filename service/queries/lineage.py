@@ -12,7 +12,7 @@ from service.queries.shapes import Lineage, Node
 from service.queries.walk import (
     DIRECTIONS,
     all_named,
-    branches,
+    build_tree,
     name_nodes,
     states_of_nodes,
     walk_lineage,
@@ -37,7 +37,7 @@ GROUP BY e.upstream_key, e.downstream_key
 """
 
 
-def lineage(
+def find_lineage(
     asked: CatalogSession, dataset: Dataset, *, depth: int, direction: str = "both"
 ) -> Lineage:
     """Return the upstream tree, the downstream tree or both, up to `depth` hops.
@@ -84,7 +84,7 @@ def _tree(asked: CatalogSession, found: Walk, way: str) -> list[Node]:
         unseen = hidden.get(at, 0)
         return Node(namespace, name, states[at], jobs, below is None, beyond, unseen, origin)
 
-    return branches(found, node)
+    return build_tree(found, node)
 
 
 def edge_origins(reader: CatalogReader, downstream: Iterable[int]) -> dict[EdgeKeys, str]:

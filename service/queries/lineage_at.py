@@ -11,7 +11,7 @@ from service.queries.edge_runs import Edge, EdgeRun, EdgeRuns, edge_runs
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso_of
 from service.queries.visibility import EVERYTHING, Visibility
-from service.queries.walk import DIRECTIONS, NEXT, CatalogWalk, all_named, branches, names_of
+from service.queries.walk import DIRECTIONS, NEXT, CatalogWalk, all_named, build_tree, names_of
 
 _NEXT = {way: f"{sql} AND first_seen_at <= :at" for way, sql in NEXT.items()}
 _BEGAN = f"SELECT MIN(value) FROM meta WHERE name IN ('{INSTALLED}', '{HISTORY}')"  # noqa: S608
@@ -119,4 +119,4 @@ def _tree(
         children = [] if below is None else below
         return PastNode(*names[at], jobs, run, below is None, children)
 
-    return branches(found, node)
+    return build_tree(found, node)

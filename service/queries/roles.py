@@ -12,7 +12,7 @@ from lineage.catalog.meta_keys import POLICY_IN_FORCE
 from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import system_clock
 from service.queries.run_shapes import Instant
-from service.queries.timestamps import duration, iso
+from service.queries.timestamps import iso, short_duration
 from service.runtime.data_folder import is_held
 
 if TYPE_CHECKING:  # the policy brings YAML, which `lineward status` cannot wait for
@@ -86,13 +86,15 @@ def roles_of(data_dir: Path, now: datetime | None = None) -> tuple[bool, list[Ro
     return True, roles
 
 
-def trouble_of(role: RoleStatus, now: datetime) -> str | None:
+def role_problem(role: RoleStatus, now: datetime) -> str | None:
     """Return a sentence on a role that does not work; None if it does."""
     if role.state in {WAITING, UNKNOWN}:
         return f"{role.role}: {role.state}: {role.error}"
     if role.failing_since is None:
         return None
-    lasted = duration(max(0.0, (now - datetime.fromisoformat(role.failing_since)).total_seconds()))
+    lasted = short_duration(
+        max(0.0, (now - datetime.fromisoformat(role.failing_since)).total_seconds())
+    )
     tries = f"{role.attempts} attempt{'' if role.attempts == 1 else 's'}"
     return (
         f"{role.role}: failing for {lasted}, {tries}, last error: {role.error},"

@@ -7,7 +7,7 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_row, pairs_of
 from lineage.states import run_state
 from service.errors import UnknownRunError
-from service.queries.cursors import Whole, cursor_of, key_of
+from service.queries.cursors import Whole, cursor_of, start_key
 from service.queries.dataset_lookup import UNCHOSEN, Dataset
 from service.queries.deleted_runs import older_runs, older_runs_advice
 from service.queries.descriptions import settings_of, tags_of_text
@@ -109,7 +109,9 @@ ORDER BY newest.seen_at DESC, r.run_key
 _BEHIND = "HAVING (-MAX(io.last_event_at), io.run_key) > (-CAST(:seen_at AS BIGINT), :run_key)"
 
 
-def run(reader: CatalogReader, run_id: str, visibility: Visibility = EVERYTHING) -> RunAnswer:
+def runs_of_id(
+    reader: CatalogReader, run_id: str, visibility: Visibility = EVERYTHING
+) -> RunAnswer:
     """Return the runs of this id: two jobs that share an id are two runs.
 
     A root that reported nothing itself is answered by its runs: pages link to it.
@@ -121,7 +123,7 @@ def run(reader: CatalogReader, run_id: str, visibility: Visibility = EVERYTHING)
     Raises:
         UnknownRunError: none was ever seen.
     """
-    rows = rows_of(reader, run_id)
+    rows = rows_by_id(reader, run_id)
     shown, reason = details_of(reader, rows, visibility, sql_filter(reader, visibility))
     if not shown:
         raise UnknownRunError(f"{unknown_run(run_id)}{older_runs_advice(reader, run_id)}")
@@ -160,7 +162,7 @@ def details_of(
     return runs, reason
 
 
-def rows_of(reader: CatalogReader, run_id: str) -> list[Row]:
+def rows_by_id(reader: CatalogReader, run_id: str) -> list[Row]:
     """Return the runs of this id, or those whose root run has it, as `details_of` takes them."""
     values = {"run_id": run_id, "most": _MOST_RUNS}
     found = reader.rows(_DETAIL.format(column="run_id"), values)
@@ -218,7 +220,7 @@ def recent_runs(
     """
     key, namespace, name = named
     question = "runs", key
-    behind = key_of(cursor, question, tuple[Whole, Whole])
+    behind = start_key(cursor, question, tuple[Whole, Whole])
     values = {"key": key, "most": limit + 1}
     if behind is not None:
         values |= dict(zip(("seen_at", "run_key"), behind, strict=True))

@@ -6,7 +6,7 @@ import msgspec
 
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
-from service.queries.cursors import Whole, cursor_of, key_of
+from service.queries.cursors import Whole, cursor_of, start_key
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso
 
@@ -59,7 +59,7 @@ class SetAsidePage(msgspec.Struct, frozen=True):
     next_cursor: str | None
 
 
-def set_aside_events(
+def list_set_aside_events(
     reader: CatalogReader,
     *,
     with_requeued: bool = False,
@@ -78,7 +78,7 @@ def set_aside_events(
         InvalidQuestionError: the cursor belongs to another question, or to none.
     """
     question = "set_aside", with_requeued
-    (before,) = key_of(cursor, question, tuple[Whole]) or (None,)
+    (before,) = start_key(cursor, question, tuple[Whole]) or (None,)
     wanted = {"every": int(with_requeued)}
     total: int = reader.rows(_COUNTED, wanted)[0][0]
     found = reader.rows(_LISTED, wanted | {"before": before, "most": limit + 1})

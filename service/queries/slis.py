@@ -57,7 +57,7 @@ def sli_name(sli: str) -> str:
     return known.name if known else sli
 
 
-def slis(
+def list_slis(
     reader: CatalogReader, evaluated: Evaluated, objectives: Objectives, *, now: datetime
 ) -> SliAnswer:
     """Return every SLI of every tier; the ratio is null without a current sample.
@@ -128,7 +128,7 @@ def _row(
     )
 
 
-def objectives(settings: Settings) -> Objectives:
+def read_objectives(settings: Settings) -> Objectives:
     """Return the objectives for a command, which asks once and reads the file by itself.
 
     Raises:
@@ -136,9 +136,9 @@ def objectives(settings: Settings) -> Objectives:
     """
     if settings.policy is None:
         return objectives_of(None)
-    from service.runtime.policies import policy_for  # noqa: PLC0415 - YAML only where a policy is
+    from service.runtime.policies import read_accepted_policy  # noqa: PLC0415 - YAML only where a policy is
 
-    return objectives_of(policy_for(settings))
+    return objectives_of(read_accepted_policy(settings))
 
 
 def objectives_of(policy: "Policy | None") -> Objectives:

@@ -14,9 +14,9 @@ from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.process.clock import to_micros
 from lineage.process.disk import disk_problem
-from service.ingest.spool_reader import LAST_SEQ, first, reading
+from service.ingest.spool_reader import LAST_SEQ, first_figure, open_read_only
 from service.queries.applications import KubernetesStatus, kubernetes_status
-from service.queries.catalog_session import unreachable
+from service.queries.catalog_session import unreachable_error
 from service.queries.datasets import counts_by_state
 from service.queries.roles import (
     RolePolicy,
@@ -104,7 +104,7 @@ class _Catalog(msgspec.Struct, frozen=True):
     kubernetes: KubernetesStatus | None
 
 
-def status(
+def load_status(
     settings: Settings,
     now: datetime,
     *,
@@ -182,7 +182,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
     except NoCatalogError:
         return None
     except CatalogError as error:
-        raise unreachable(error) from error
+        raise unreachable_error(error) from error
 
 
 def _waits(reader: CatalogReader) -> dict[str, int]:
@@ -194,15 +194,15 @@ def _waits(reader: CatalogReader) -> dict[str, int]:
 
 def spool_status(path: Path, now: datetime) -> SpoolStatus | None:
     """Return what the spool beside us holds; None without one."""
-    with reading(path) as spool:
+    with open_read_only(path) as spool:
         if spool is None:
             return None
-        heartbeat = first(spool, "SELECT beat_at FROM heartbeat")
+        heartbeat = first_figure(spool, "SELECT beat_at FROM heartbeat")
         return SpoolStatus(
             heartbeat_at=iso(heartbeat),
             alive=heartbeat is not None and abs(to_micros(now) - heartbeat) <= _ALIVE_MICROS,
-            last_seq=first(spool, LAST_SEQ) or 0,
-            rejected=first(spool, "SELECT COUNT(*) FROM rejected") or 0,
+            last_seq=first_figure(spool, LAST_SEQ) or 0,
+            rejected=first_figure(spool, "SELECT COUNT(*) FROM rejected") or 0,
         )
 
 

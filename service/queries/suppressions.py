@@ -51,7 +51,7 @@ class SuppressionList(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-def suppressions(
+def list_suppressions(
     reader: CatalogReader, policy: "Policy", now: datetime, *, with_ended: bool = False
 ) -> SuppressionList:
     """List active and planned windows; `with_ended`: ended ones too."""

@@ -50,7 +50,7 @@ def milliseconds_between(start: int | None, end: int | None) -> int | None:
     return (end - start) // 1_000
 
 
-def duration(seconds: float | None) -> str:
+def short_duration(seconds: float | None) -> str:
     """Format a duration in its two largest units (`2 h 5 min`), or a dash if unknown."""
     if seconds is None:
         return "-"
@@ -65,7 +65,7 @@ def duration(seconds: float | None) -> str:
     return " ".join(parts[:2])
 
 
-def instant_of(text: str, place: str) -> int:
+def parse_instant(text: str, place: str) -> int:
     """Parse a timestamp such as `2026-11-20T12:00:00Z` to microseconds.
 
     Args:
@@ -94,7 +94,7 @@ def past_instant(text: str, now: datetime) -> int:
     Raises:
         InvalidQuestionError: it is none, has no time zone, or is in the future.
     """
-    instant = instant_of(text, "at")
+    instant = parse_instant(text, "at")
     if instant > to_micros(now):
         raise InvalidQuestionError(f"at: {text[:80]!r} is in the future")
     return instant
@@ -158,7 +158,7 @@ def parse_end(
     if until is not None and length is not None:
         raise InvalidQuestionError(f"{place}until, {place}for: give exactly one")
     if until is not None:
-        return instant_of(until, f"{place}until")
+        return parse_instant(until, f"{place}until")
     if length is None:
         return None
     from lineage.policy.values import seconds_of  # noqa: PLC0415 - YAML only where it is needed

@@ -186,7 +186,7 @@ class CatalogWalk:
         return [row for row in rows if row[1] in seen]
 
 
-def branches(walk: Walk, draw: Draw[_Node]) -> list[_Node]:
+def build_tree(walk: Walk, draw: Draw[_Node]) -> list[_Node]:
     """Build the tree of a walk by name; `draw` decides about each edge."""
     hanging: list[list[_Node]] = [[] for _ in walk.keys]
     for here, other, jobs in _joined(walk.edges):

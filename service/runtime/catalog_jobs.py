@@ -8,8 +8,8 @@ from sqlalchemy import Engine
 
 from lineage.catalog.engine import open_catalog
 from service.runtime.jobs import ScheduledJob, Task
-from service.runtime.leader import Leader, LeaderWorks
-from service.runtime.periodic import Work, finish, is_there
+from service.runtime.leader import Leader, LeaderTasks
+from service.runtime.periodic import CatalogTask, finish_task, is_there
 
 _STATEMENT_SECONDS: Final = 60.0  # of what looks at a whole estate
 _MOST_CONNECTIONS: Final = 4
@@ -35,7 +35,7 @@ class CatalogJobs:
         self,
         name: str,
         steps: Sequence[str],
-        build: Callable[[], Sequence[Work]],
+        build: Callable[[], Sequence[CatalogTask]],
         *,
         is_leader_only: bool,
         statement_seconds: float = _STATEMENT_SECONDS,
@@ -45,28 +45,28 @@ class CatalogJobs:
 
         Args:
             name: of the job.
-            steps: names of its works.
-            build: returns the works, in the order of their names. The leader's are built again for
+            steps: names of its tasks.
+            build: returns the tasks, in the order of their names. The leader's are built again for
                 each epoch: what they remember of an earlier one is out of date.
             is_leader_only: run it only while this process leads.
             statement_seconds: after which a PostgreSQL ends a statement.
             schedule: when it runs and ends.
         """
         catalog = _Catalog(self._url, statement_seconds)
-        works = LeaderWorks(self._leader, build) if is_leader_only else _built_once(build)
+        tasks = LeaderTasks(self._leader, build) if is_leader_only else _built_once(build)
         return ScheduledJob(
             name=name,
             steps=tuple(steps),
-            tasks=lambda: catalog.tasks(works()),
+            tasks=lambda: catalog.bind(tasks()),
             is_leader_only=is_leader_only,
             close=catalog.close,
             **schedule,
         )
 
 
-def _built_once(build: Callable[[], Sequence[Work]]) -> Callable[[], Sequence[Work]]:
-    works = build()
-    return lambda: works
+def _built_once(build: Callable[[], Sequence[CatalogTask]]) -> Callable[[], Sequence[CatalogTask]]:
+    tasks = build()
+    return lambda: tasks
 
 
 class _Catalog:
@@ -76,14 +76,14 @@ class _Catalog:
         self._url, self._statement_seconds = url, statement_seconds
         self._engine: Engine | None = None
 
-    def tasks(self, works: Sequence[Work]) -> Sequence[Task]:
-        """Return the works as tasks; none without a catalog.
+    def bind(self, tasks: Sequence[CatalogTask]) -> Sequence[Task]:
+        """Return the tasks with this engine; none without a catalog.
 
         Raises:
             CatalogError: it is of another release, or cannot be read.
         """
-        engine = self._opened() if works else None
-        return [] if engine is None else [_Task(work, engine) for work in works]
+        engine = self._opened() if tasks else None
+        return [] if engine is None else [_BoundTask(task, engine) for task in tasks]
 
     def close(self) -> None:
         """Close its connections."""
@@ -98,15 +98,15 @@ class _Catalog:
         return self._engine
 
 
-class _Task(msgspec.Struct, frozen=True):
-    """Work on one engine."""
+class _BoundTask(msgspec.Struct, frozen=True):
+    """Task on one engine."""
 
-    work: Work
+    task: CatalogTask
     engine: Engine
 
     def __call__(self) -> None:
-        self.work(self.engine)
+        self.task(self.engine)
 
     def finish(self) -> None:
-        """Have the work end what it has begun."""
-        finish(self.work, self.engine)
+        """Have the task end what it has begun."""
+        finish_task(self.task, self.engine)

@@ -19,7 +19,7 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 @contextmanager
-def hold(lock: Path, taken: str = "") -> Iterator[None]:
+def hold_folder(lock: Path, taken: str = "") -> Iterator[None]:
     """Hold a folder for as long as this lasts: the data folder, unless `taken` names another.
 
     Raises:

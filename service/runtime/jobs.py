@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from lineage.process.clock import Clock, system_clock, to_micros
 from lineage.process.health import one_line
 from service.queries.run_shapes import Instant
-from service.queries.timestamps import duration, iso
+from service.queries.timestamps import iso, short_duration
 
 EVERY_SECONDS: Final = 1.0
 # Runs that were missed are made up by one run, however late; a job never runs beside itself.
@@ -94,7 +94,7 @@ class PeriodicJobState(msgspec.Struct, frozen=True, kw_only=True):
     failures: int = 0
 
 
-def state_of(job: PeriodicJobState) -> str:
+def job_state(job: PeriodicJobState) -> str:
     """Return failing, running, waiting or idle; failing is the last run, whatever goes on now."""
     if job.last_error is not None:
         return "failing"
@@ -112,7 +112,7 @@ def job_problem(job: PeriodicJobState, now: datetime) -> str | None:
     seconds = (now - datetime.fromisoformat(job.running_since)).total_seconds()
     if seconds < _LONG_SECONDS:
         return None
-    return f"{job.role}: job {job.job} has been running for {duration(seconds)}"
+    return f"{job.role}: job {job.job} has been running for {short_duration(seconds)}"
 
 
 class JobStates:

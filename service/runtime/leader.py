@@ -19,8 +19,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog import leases
 from lineage.catalog.leases import LeadershipFence
-from lineage.lease import LeaseLostError, LeaseRow
-from service.runtime.periodic import Work, finish
+from lineage.lease_rules import LeaseLostError, LeaseRow
+from service.runtime.periodic import CatalogTask, finish_task
 from service.runtime.settings import Settings
 
 NAME: Final = "service"  # of the lease
@@ -156,38 +156,38 @@ class Leader:
 
 
 class _Fenced:
-    """Work of the leader, on engines that are fenced."""
+    """Task of the leader, on engines that are fenced."""
 
-    def __init__(self, func: Work, fence: LeadershipFence) -> None:
-        self.func = func
+    def __init__(self, task: CatalogTask, fence: LeadershipFence) -> None:
+        self.task = task
         self._fence = fence
 
     def __call__(self, engine: Engine) -> None:
-        self.func(leases.leading(engine, self._fence))
+        self.task(leases.leading(engine, self._fence))
 
     def finish(self, engine: Engine) -> None:
-        """Have the work end what it has begun."""
-        finish(self.func, leases.leading(engine, self._fence))
+        """Have the task end what it has begun."""
+        finish_task(self.task, leases.leading(engine, self._fence))
 
 
-class LeaderWorks:
-    """Works that are done while this process leads; call it for those of now.
+class LeaderTasks:
+    """Tasks that run while this process leads; call it for those of now.
 
     They are built again for each epoch: what they remember of an earlier one is out of date.
     """
 
-    def __init__(self, leader: Leader, build: Callable[[], Sequence[Work]]) -> None:
+    def __init__(self, leader: Leader, build: Callable[[], Sequence[CatalogTask]]) -> None:
         self._leader, self._build = leader, build
         self._epoch: int | None = None
-        self._works: Sequence[Work] = ()
+        self._tasks: Sequence[CatalogTask] = ()
 
-    def __call__(self) -> Sequence[Work]:
-        """Return the works of this epoch; none while another process leads."""
+    def __call__(self) -> Sequence[CatalogTask]:
+        """Return the tasks of this epoch; none while another process leads."""
         fence = self._leader.fence()
         if fence is None:
-            self._epoch, self._works = None, ()
+            self._epoch, self._tasks = None, ()
         elif fence.epoch != self._epoch:
             # Together: a build that raises is tried again at the next call.
-            works = [_Fenced(work, fence) for work in self._build()]
-            self._epoch, self._works = fence.epoch, works
-        return self._works
+            tasks = [_Fenced(task, fence) for task in self._build()]
+            self._epoch, self._tasks = fence.epoch, tasks
+        return self._tasks

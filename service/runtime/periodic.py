@@ -1,4 +1,4 @@
-"""Periodic work on a catalog, of which `catalog_jobs` makes jobs; and retention as such work."""
+"""Periodic tasks on a catalog, of which `catalog_jobs` makes jobs; and the one of retention."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -15,15 +15,15 @@ from lineage.catalog.revision import require_revision
 from lineage.process.clock import Clock
 from service.runtime.settings import Settings
 
-Work = Callable[[Engine], None]
+CatalogTask = Callable[[Engine], None]
 
 RETENTION_SECONDS: Final = 3_600.0
 _log = structlog.get_logger(__name__)
 
 
-def finish(work: Work, engine: Engine) -> None:
-    """Have a work end what it has begun, where it has anything to end."""
-    if (end := getattr(work, "finish", None)) is not None:
+def finish_task(task: CatalogTask, engine: Engine) -> None:
+    """Have a task end what it has begun, where it has anything to end."""
+    if (end := getattr(task, "finish", None)) is not None:
         end(engine)
 
 
@@ -46,7 +46,7 @@ class _StoppedError(Exception):
 
 
 class Retention:
-    """Work of an hourly job. It ends before the next transaction once `stopping` is set."""
+    """Task of an hourly job. It ends before the next transaction once `stopping` is set."""
 
     def __init__(self, settings: Settings, clock: Clock, stopping: Event) -> None:
         self._settings, self._clock, self._stopping = settings, clock, stopping

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from lineage.catalog.policy_notes import StoredAccess
 from lineage.catalog.trouble import CatalogError
-from lineage.policy import DEFAULT, Policy, PolicyError, PolicyFile, load
+from lineage.policy import DEFAULT, Policy, PolicyError, PolicyFile, load_policy
 from lineage.policy.file import SETTLE_SECONDS, AccessBefore, PolicyState, reject_lost_access
 from service.errors import RejectedInputError
 from service.runtime.settings import Settings
 
 
-def policy_of(file: Path | None) -> Policy:
+def read_policy(file: Path | None) -> Policy:
     """Return what the file says now, for a command that asks once; without a file, the defaults.
 
     Raises:
@@ -21,12 +21,12 @@ def policy_of(file: Path | None) -> Policy:
     if file is None:
         return DEFAULT
     try:
-        return load(file)
+        return load_policy(file)
     except PolicyError as error:
         raise RejectedInputError(str(error)) from error
 
 
-def policy_for(settings: Settings) -> Policy:
+def read_accepted_policy(settings: Settings) -> Policy:
     """Return what the file says now, for a command that works on this catalog.
 
     A catalog that cannot be read is reported by the command itself.
@@ -34,7 +34,7 @@ def policy_for(settings: Settings) -> Policy:
     Raises:
         RejectedInputError: the file is wrong, or it lost the section `access` of the catalog.
     """
-    policy, stored = policy_of(settings.policy), StoredAccess(settings.catalog)
+    policy, stored = read_policy(settings.policy), StoredAccess(settings.catalog)
     with suppress(CatalogError):
         stored.look()
     try:

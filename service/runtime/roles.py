@@ -15,7 +15,7 @@ from service.runtime.startup_checks import require_free
 _PORTS = ("collector_port", "service_port", "metrics_port")
 
 
-def commands(settings: Settings) -> tuple[RoleCommand, ...]:
+def role_commands(settings: Settings) -> tuple[RoleCommand, ...]:
     """List the roles in start order; the first stops last, because senders wait for it."""
     collector = RoleCommand(
         role="collector",
@@ -80,7 +80,7 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
     return collector, service, *beside, pipeline
 
 
-def environment(settings: Settings) -> dict[str, str]:
+def role_environment(settings: Settings) -> dict[str, str]:
     """Return the environment of the roles: the current one with these settings."""
     fields = {
         "LINEWARD_HOST": settings.host,

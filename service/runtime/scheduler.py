@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog.trouble import CatalogError
-from lineage.lease import LeaseLostError
+from lineage.lease_rules import LeaseLostError
 from lineage.process.clock import Clock, system_clock
 from lineage.process.health import HEALTH
 from service.runtime.jobs import (

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from collector.reader_secret import secret_path
 from lineage.event_log.settings import SPOOL
-from lineage.lake.settings import LakeSettings, read_settings
+from lineage.lake.settings import LakeSettings, read_lake_settings
 from lineage.lake.storage import Lake, open_lake
 from lineage.process import environment
 from lineage.process.http_hosts import OwnHosts
@@ -98,7 +98,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return self.data_dir / "spool.db"
 
 
-def read(data_dir: Path | None = None) -> Settings:
+def read_settings(data_dir: Path | None = None) -> Settings:
     """Return the settings of this process; an explicit data folder overrides the environment.
 
     Raises:
@@ -106,7 +106,9 @@ def read(data_dir: Path | None = None) -> Settings:
     """
     settings = environment.read(Settings)
     url = add_password(settings.catalog_url, settings.catalog_password_file)
-    settings = msgspec.structs.replace(settings, lake_settings=read_settings(), catalog_url=url)
+    settings = msgspec.structs.replace(
+        settings, lake_settings=read_lake_settings(), catalog_url=url
+    )
     if data_dir is not None:
         settings = msgspec.structs.replace(settings, data_dir=data_dir)
     _read.append(settings)
@@ -115,4 +117,4 @@ def read(data_dir: Path | None = None) -> Settings:
 
 def last_read() -> Settings:
     """Return the settings of a command; its options may have changed them."""
-    return _read[-1] if _read else read()
+    return _read[-1] if _read else read_settings()

@@ -20,7 +20,7 @@ _JAVA_SECONDS = 60.0
 _JAVA_ADVICE = f"install Java {LEAST_JAVA} or newer, or set JAVA_HOME to it: Spark needs it"
 
 
-def require_guarded(
+def require_guarded_service(
     settings: Settings, policy: Policy | None, *, with_collector: bool = True
 ) -> None:
     """Check that only this machine or holders of tokens have access.

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from service.runtime.child import Child, RoleCommand
-from service.runtime.data_folder import UP_LOCK, hold
+from service.runtime.data_folder import UP_LOCK, hold_folder
 from service.runtime.run_folder import StatusFile, take_restart_requests
 from service.runtime.supervised_role import Watched
 
@@ -50,7 +50,7 @@ class Supervisor:
         Raises:
             OccupiedError: the data folder belongs to another supervisor.
         """
-        with hold(self._data_dir / UP_LOCK), self._handling_signals():
+        with hold_folder(self._data_dir / UP_LOCK), self._handling_signals():
             list(take_restart_requests(self._data_dir))  # asked of one that is gone
             try:
                 before()

@@ -21,7 +21,7 @@ from slis.cadence.profile import (
     PERIODIC,
     REGULAR,
     Cadence,
-    origin,
+    gap_origin,
 )
 from slis.cadence.schedule_words import explain_limit, learning_text
 from slis.cadence.training import MIN_GAPS
@@ -226,7 +226,7 @@ def deadlines(row, at, time: WorkingTime):  # type: ignore[no-untyped-def]  # no
     """
     hours = hours_of(row.hours)
     working = time.working(wall_seconds(at, time.time_zone), hours)
-    slot = origin(working, _schedule(row))
+    slot = gap_origin(working, _schedule(row))
     # From the slot, where there is one: a late write puts nothing off.
     since = slot - row.cycle_seconds if row.cadence_class == PERIODIC else working
     late = np.maximum(slot + row.limit, since + _recurring(row))
@@ -243,7 +243,7 @@ def next_slots(row, at, time: WorkingTime):  # type: ignore[no-untyped-def]  # n
         return at
     hours = hours_of(row.hours)
     working = time.working(wall_seconds(at, time.time_zone), hours)
-    return time.due(at, origin(working, _schedule(row)), hours, usual_gap=row.usual_gap)
+    return time.due(at, gap_origin(working, _schedule(row)), hours, usual_gap=row.usual_gap)
 
 
 def _schedule(row) -> Cadence:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple

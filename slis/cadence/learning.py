@@ -93,7 +93,9 @@ _FAILURES = """
 """
 
 
-def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, policy: Policy = DEFAULT) -> int:
+def learn_limits(
+    spark: SparkSession, engine: Engine, as_of: datetime, *, policy: Policy = DEFAULT
+) -> int:
     """Learn limits, usual durations and cadences; bounded, the longest unlearned first.
 
     Args:
@@ -131,7 +133,7 @@ def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, policy: Polic
         estate = estate_scores(profiles, scores_frame(spark, stored))
         tails = cadence_limits.pools(estate).drop("as_of")
         limits = cadence_limits.limits(cadence_limits.with_tails(profiles, tails), times)
-        rows = catalog_frames.rows(limits.join(source.durations(), "dataset_key", "left"))
+        rows = catalog_frames.frame_rows(limits.join(source.durations(), "dataset_key", "left"))
     finally:
         profiles.unpersist()
     with exclusive_transaction(engine) as connection:

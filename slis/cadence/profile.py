@@ -11,7 +11,14 @@ from msgspec.structs import replace
 
 from slis.cadence.deliveries import recurring_gap
 from slis.cadence.irregular_gaps import MISS_MEDIANS, bursts_end_at, gamma_deviation, irregular
-from slis.cadence.training import MIN_GAPS, OWN_MARGIN, Places, mad, outages, train
+from slis.cadence.training import (
+    MIN_GAPS,
+    OWN_MARGIN,
+    Places,
+    median_deviation,
+    outage_gaps,
+    training_gaps,
+)
 from slis.cadence.wide_limits import FEW, wide_limit
 from slis.cadence.working_week import WEEK_HOURS, Floats, Hours
 
@@ -91,7 +98,7 @@ def cadence_of(
     """
     gaps = np.diff(working)
     if has_failed is not None and has_failed.any():
-        teaches = teaches & ~np.append(False, outages(gaps, has_failed[1:]))
+        teaches = teaches & ~np.append(False, outage_gaps(gaps, has_failed[1:]))
     usable = np.flatnonzero(teaches[1:] & (gaps > 0))
     week = _WEEK_SECONDS * float(hours.sum()) / WEEK_HOURS
     ends = None if is_streaming else bursts_end_at(gaps[usable])
@@ -99,7 +106,7 @@ def cadence_of(
         pauses = gaps[usable[gaps[usable] > ends]]
         return _irregular(pauses, week, BURSTY)
     recent = usable[-MAX_GAPS:]
-    places = recent[train(gaps[recent])]
+    places = recent[training_gaps(gaps[recent])]
     if not places.size:
         return Cadence(STREAMING if is_streaming else EVENT_DRIVEN, 0)
     if is_streaming:
@@ -123,7 +130,7 @@ def _with_wide_limit(cadence: Cadence, gaps: Floats) -> Cadence:
         cadence_class,
         count,
         usual_gap=float(np.median(gaps)),
-        spread=mad(gaps, float(np.median(gaps))),
+        spread=median_deviation(gaps, float(np.median(gaps))),
         level=limit,
         largest=float(gaps.max()),
         recurring=cadence.recurring,
@@ -156,7 +163,7 @@ def _periodic(
     first = int(places[0])
     newest = working[max(first, working.size - _NEWEST) :]
     phase = _phase(newest, cycle)
-    if mad(delays(newest, phase, cycle), 0.0) > _LOCKED_SPREAD * cycle:
+    if median_deviation(delays(newest, phase, cycle), 0.0) > _LOCKED_SPREAD * cycle:
         return None
     start = _steady_from(working, first, cycle)
     start += _since_slip(delays(working[start:], phase, cycle), cycle)
@@ -172,7 +179,7 @@ def _periodic(
         cadence_class=PERIODIC,
         gaps=MIN_GAPS if is_new else late.size - 1,
         usual_gap=usual,
-        spread=mad(late, 0.0),
+        spread=median_deviation(late, 0.0),
         level=level,
         scale=scale,
         share=count / late.size,
@@ -235,7 +242,7 @@ def last_delivery(working: Floats, cadence: Cadence) -> int:
     return int(np.flatnonzero(begins)[-1])
 
 
-def origin(working: Floats, cadence: Cadence) -> Floats:
+def gap_origin(working: Floats, cadence: Cadence) -> Floats:
     """Return where the write after each of these is measured from: its slot, or the write before.
 
     After a write that was later than any before, the schedule may be another: then a cycle later.
@@ -251,13 +258,13 @@ def origin(working: Floats, cadence: Cadence) -> Floats:
 
 def _is_regular(gaps: Floats) -> bool:
     usual = float(np.median(gaps))
-    return mad(gaps, usual) <= _REGULAR_SPREAD * usual
+    return median_deviation(gaps, usual) <= _REGULAR_SPREAD * usual
 
 
 def _alike(gaps: Floats, week: float, cadence_class: str) -> Cadence:
     """Return the profile of gaps that are much alike, or of a stream's."""
     usual = float(np.median(gaps))
-    spread = max(mad(gaps, usual), _LEAST_SPREAD * usual, 1.0)
+    spread = max(median_deviation(gaps, usual), _LEAST_SPREAD * usual, 1.0)
     return Cadence(
         cadence_class=cadence_class,
         gaps=gaps.size,

@@ -35,7 +35,7 @@ def explain_limit(  # type: ignore[no-untyped-def]
         own_margin: share of a cadence beyond the own largest gap; None where that binds nothing.
     """
     if row.cadence_class == FEW:
-        after = duration((due - row.newest_micros) / SECOND_MICROS)
+        after = rough_duration((due - row.newest_micros) / SECOND_MICROS)
         return f"{learning_text(row.gaps)}; late {after} after a write"
     hours = hours_of(row.hours)
     words = describe_schedule(row, slot=slot, due=due, hours=hours, zone=zone)
@@ -58,15 +58,15 @@ def describe_schedule(  # type: ignore[no-untyped-def]
     """Return the schedule and the deadline in words; the arguments are those of `explain_limit`."""
     if row.cycle_seconds is not None and not pd.isna(row.cycle_seconds):
         return _of_slots(row, slot, due, hours, zone)
-    after = duration((due - row.newest_micros) / SECOND_MICROS)
+    after = rough_duration((due - row.newest_micros) / SECOND_MICROS)
     return f"{_of_gaps(row)}; late {after} after a write"
 
 
 def _of_slots(row, slot: int, due: int, hours: Hours, zone: str) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    cycle, spread = row.cycle_seconds, duration(row.spread)
-    usual = _NAMED.get(cycle, f"every {duration(cycle)}")
+    cycle, spread = row.cycle_seconds, rough_duration(row.spread)
+    usual = _NAMED.get(cycle, f"every {rough_duration(cycle)}")
     if cycle < _DAY:
-        beyond = duration((due - slot) / SECOND_MICROS)
+        beyond = rough_duration((due - slot) / SECOND_MICROS)
         return f"Updated {usual}{_days(hours)} (± {spread}); late {beyond} after its time"
     expected, late = _local(slot, zone), _local(due, zone)
     day = f" on {_DAYS[expected.weekday()]}" if cycle == 7 * _DAY else _days(hours)
@@ -79,14 +79,14 @@ def _of_slots(row, slot: int, due: int, hours: Hours, zone: str) -> str:  # type
 
 
 def _of_gaps(row) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    usual = duration(row.usual_gap)
+    usual = rough_duration(row.usual_gap)
     if row.cadence_class == BURSTY:
         return f"Updated in bursts about {usual} apart"
     if row.cadence_class == STREAMING:
         return f"Updated all the time, about every {usual}"
     if row.cadence_class == EVENT_DRIVEN:
         return f"Updated at irregular times, every {usual} on average"
-    return f"Updated about every {usual} (± {duration(row.spread)})"
+    return f"Updated about every {usual} (± {rough_duration(row.spread)})"
 
 
 def _days(hours: Hours) -> str:
@@ -100,7 +100,7 @@ def _local(micros: int, zone: str) -> pd.Timestamp:
     return pd.Timestamp(from_micros(micros)).tz_convert(zone)
 
 
-def duration(seconds: float) -> str:
+def rough_duration(seconds: float) -> str:
     """Return a duration in its largest fitting unit: `1.5 d`, `40 s`."""
     for size, unit in _UNITS:
         if seconds >= size:
@@ -110,21 +110,23 @@ def duration(seconds: float) -> str:
 
 def _figures(row, hours: Hours, own_margin: float | None) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
     """Return the figures that the limit follows from, as sentences."""
-    usual = f"{duration(row.usual_gap)} (± {duration(row.spread)})"
+    usual = f"{rough_duration(row.usual_gap)} (± {rough_duration(row.spread)})"
     paused = WEEK_HOURS - int(hours.sum())
     sentences = (
         f"Learned from {row.gaps} gaps between writes: usually {usual}, {_extreme(row)}",
-        None if pd.isna(row.recurring) else f"Five gaps were {duration(row.recurring)} or longer",
+        None
+        if pd.isna(row.recurring)
+        else f"Five gaps were {rough_duration(row.recurring)} or longer",
         f"{paused} hours of the week do not count" if paused else None,
-        f"The limit is {duration(row.limit)} after {_start(row)}, {_basis(row, own_margin)}",
+        f"The limit is {rough_duration(row.limit)} after {_start(row)}, {_basis(row, own_margin)}",
     )
     return ". ".join(filter(None, sentences))
 
 
 def _extreme(row) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
     if row.cadence_class == PERIODIC:
-        return f"the latest write {duration(row.largest)} after its time"
-    return f"the longest {duration(row.largest)}"
+        return f"the latest write {rough_duration(row.largest)} after its time"
+    return f"the longest {rough_duration(row.largest)}"
 
 
 def _start(row) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001

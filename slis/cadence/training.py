@@ -30,7 +30,7 @@ _CUSUM_SLACK, _CUSUM_ALARM, _CUSUM_STEP = 0.5, 8.0, 3.0
 _LEAST_LOG_SPREAD = 0.2
 
 
-def outages(gaps: Floats, has_failed: Hours) -> Hours:
+def outage_gaps(gaps: Floats, has_failed: Hours) -> Hours:
     """Gaps in which a run failed, far beyond those of the 64 before in which none did.
 
     They teach nothing, however many agree: a job that flaps keeps to no slower cadence. Where
@@ -41,7 +41,7 @@ def outages(gaps: Floats, has_failed: Hours) -> Hours:
     return np.asarray(has_failed & (gaps > _MISS_FACTOR * before))
 
 
-def train(gaps: Floats) -> Places:
+def training_gaps(gaps: Floats) -> Places:
     """Return the training gaps: those since the last change of cadence, without misses."""
     kept = without_misses(gaps)
     return kept[since_change(gaps[kept]) :]
@@ -72,7 +72,7 @@ def _is_miss(gap: float, ordered: list[float]) -> bool:
     median = ordered[len(ordered) // 2]
     if gap <= _MISS_FACTOR * median or gap <= OWN_MARGIN * ordered[-1]:
         return False
-    spread = max(mad(np.array(ordered), median), _LEAST_SPREAD * median)
+    spread = max(median_deviation(np.array(ordered), median), _LEAST_SPREAD * median)
     return gap > median + _MISS_MADS * spread
 
 
@@ -97,7 +97,7 @@ def _change(gaps: Floats) -> int | None:
         return None
     logs = np.log(np.maximum(gaps, 1e-6))
     usual = float(np.median(logs[:MIN_GAPS]))
-    spread = max(1.4826 * mad(logs[:MIN_GAPS], usual), _LEAST_LOG_SPREAD)
+    spread = max(1.4826 * median_deviation(logs[:MIN_GAPS], usual), _LEAST_LOG_SPREAD)
     steps = np.clip((logs - usual) / spread, -_CUSUM_STEP, _CUSUM_STEP)
     onsets = [onset for side in (1.0, -1.0) if (onset := _onset(side * steps)) is not None]
     # A change within the first gaps, which set the standard, cannot be detected.
@@ -115,6 +115,6 @@ def _onset(steps: Floats) -> int | None:
     return None
 
 
-def mad(values: Floats, middle: float) -> float:
+def median_deviation(values: Floats, middle: float) -> float:
     """Median absolute deviation."""
     return float(np.median(np.abs(values - middle)))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from slis.cadence.training import MIN_GAPS, mad
+from slis.cadence.training import MIN_GAPS, median_deviation
 from slis.cadence.working_week import Floats
 
 # Alike gaps of ten days or more, from three on: a monthly feed has six in half a year.
@@ -32,7 +32,7 @@ def wide_limit(gaps: Floats, trained: int) -> tuple[str, float] | None:
     if gaps.size < LEAST_GAPS:
         return None
     usual, longest = float(np.median(gaps)), float(gaps.max())
-    if usual >= _SLOW_SECONDS and mad(gaps, usual) <= _ALIKE * usual:
+    if usual >= _SLOW_SECONDS and median_deviation(gaps, usual) <= _ALIKE * usual:
         return SLOW, _slow_limit(gaps, usual)
     if trained >= MIN_GAPS:
         return None

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, text
 from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
 from lineage.process.clock import from_micros, to_micros
 from slis.meta import put_meta, read_meta_number
-from slis.stream.log.spool_reader import open_spool
+from slis.stream.log.spool_reader import open_spool_to_read
 from slis.stream.merge.merge import cursor
 
 # A batch may take as long on a busy machine. Older events wait because of an outage of ours.
@@ -25,7 +25,7 @@ def is_ready(spool: Path) -> bool:
     """Return whether the collector has made its spool."""
     if not spool.exists():
         return False
-    with closing(open_spool(spool)) as connection:
+    with closing(open_spool_to_read(spool)) as connection:
         made = "SELECT count(*) FROM sqlite_master WHERE name = 'event'"
         return bool(connection.execute(made).fetchone()[0])
 
@@ -36,7 +36,7 @@ def backlog_since(spool: Path, engine: Engine) -> datetime | None:
         return None
     with engine.connect() as connection:
         at = cursor(connection)
-    with closing(open_spool(spool)) as connected:
+    with closing(open_spool_to_read(spool)) as connected:
         row = connected.execute(
             "SELECT received_at FROM event WHERE seq > ? ORDER BY seq LIMIT 1", (at,)
         ).fetchone()

@@ -30,7 +30,7 @@ _ARROW = {
 }
 
 
-def read(engine: Engine, query: str, columns: str) -> pa.Table:
+def read_frame(engine: Engine, query: str, columns: str) -> pa.Table:
     """Return the result of a query, as committed at its start.
 
     Args:
@@ -107,10 +107,10 @@ def _from_postgresql(engine: Engine, query: str) -> pa.Table:
 
 def frame(spark: SparkSession, engine: Engine, query: str, columns: str) -> DataFrame:
     """`read`, as a frame."""
-    return spark.createDataFrame(read(engine, query, columns), columns)
+    return spark.createDataFrame(read_frame(engine, query, columns), columns)
 
 
-def rows(frame: DataFrame) -> list[dict[str, Any]]:
+def frame_rows(frame: DataFrame) -> list[dict[str, Any]]:
     """Return all rows of a small frame; an instant that Python cannot hold as the nearest one."""
     table = frame.toArrow()
     columns = [_with_dates(column) for column in table.columns]

@@ -49,12 +49,12 @@ _MARK_GOOD = """
 """
 
 
-def epoch(connection: Connection) -> str:
+def counter_epoch(connection: Connection) -> str:
     """Return the catalog's counter epoch: a new or a restored catalog begins one."""
     return put_meta_once(connection, EPOCH, uuid.uuid4().hex[:8])
 
 
-def count(sli: str, tier: str, origin: str, amounts: Amount) -> Row:
+def counter_row(sli: str, tier: str, origin: str, amounts: Amount) -> Row:
     """Return a row to be added: dataset-seconds, or events."""
     labels = {"sli": sli, "tier": tier, "tier_origin": origin}
     return labels | dict(zip(AMOUNT_NAMES, amounts, strict=True))
@@ -66,8 +66,8 @@ def add_to_counters(connection: Connection, counts: Iterable[Row]) -> None:
     for row in counts:
         grown = {name: max(0.0, row[name]) for name in AMOUNT_NAMES}
         add_amounts(sums, (row["sli"], row["tier"], row["tier_origin"]), amounts_of(grown))
-    at_epoch = epoch(connection)
-    rows = [{**count(*labels, held), "epoch": at_epoch} for labels, held in sums.items()]
+    at_epoch = counter_epoch(connection)
+    rows = [{**counter_row(*labels, held), "epoch": at_epoch} for labels, held in sums.items()]
     fold_rows(connection, tables.sli_counter, rows, dict.fromkeys(AMOUNT_NAMES, add_up))
 
 

@@ -18,7 +18,7 @@ from lineage.catalog.queries import LISTED, NO_TIER, rank_of
 from lineage.catalog.upsert import fold_rows
 from lineage.policy import Policy, PolicyDecision, resolve_names, suppressions_of
 from lineage.policy.resolution import declared_edges
-from lineage.policy.tiers import Tiering, expected_edges, inherit
+from lineage.policy.tiers import Tiering, inherit, tier_edges
 from lineage.states import TIERS, Tier
 from slis.cadence.working_time import plan_of
 from slis.evaluation.dataset_owners import Owners, list_changes, load_owners
@@ -68,7 +68,7 @@ class CatalogFacts(msgspec.Struct, frozen=True):
     other_names: dict[int, list[tuple[str, str]]] = msgspec.field(default_factory=dict)
 
 
-def renew(engine: Engine, policy: Policy) -> bool:
+def renew_policies(engine: Engine, policy: Policy) -> bool:
     """Bring `dataset_policy` up to date; a look at a few counts when nothing changed.
 
     Returns:
@@ -144,7 +144,7 @@ def _tiers(
     """
     declared = {at: decision.tier for at, decision in decisions.items() if decision.tier}
     seen = [(upstream, downstream, runs) for upstream, downstream, _, runs in described.edges]
-    tiers = inherit(described.names, declared, expected_edges(seen, declared_edges(policy)))
+    tiers = inherit(described.names, declared, tier_edges(seen, declared_edges(policy)))
     for at, tag in described.tier_tags.items():
         if at in tiers and tiers[at].origin == "inherited" and not decisions[at].is_declared:
             lower = max(tag, tiers[at].tier, key=TIERS.index)

@@ -68,7 +68,9 @@ class StateChanges(msgspec.Struct, frozen=True):
 
 def held_states(engine: Engine, slis: Collection[str]) -> pa.Table:
     """Return the stored states of these SLIs of each dataset: the columns of `_HELD_AS`."""
-    return catalog_frames.read(engine, _HELD.format(slis=", ".join(map(repr, slis))), _HELD_AS)
+    return catalog_frames.read_frame(
+        engine, _HELD.format(slis=", ".join(map(repr, slis))), _HELD_AS
+    )
 
 
 def state_changes(held: pa.Table, as_of: datetime, states: pa.Table) -> StateChanges:

@@ -14,7 +14,7 @@ from lineage.policy import Policy
 from lineage.process.clock import SECOND_MICROS, to_micros
 from lineage.states import ACCURACY, CRITICAL
 from slis.evaluation import catalog_frames
-from slis.evaluation.catalog_frames import rows
+from slis.evaluation.catalog_frames import frame_rows
 from slis.evaluation.counters import (
     OF_EDGES,
     Amounts,
@@ -22,7 +22,7 @@ from slis.evaluation.counters import (
     add_to_counters,
     add_to_hours,
     amounts_of,
-    count,
+    counter_row,
     hour_of,
 )
 from slis.evaluation.dataset_states import (
@@ -37,7 +37,7 @@ from slis.evaluation.sli_schemas import GAPS, INSTANTS
 from slis.indicators.accuracy.catalog import latest_checks, standing_checks
 from slis.indicators.accuracy.evaluate import accuracy_states, accuracy_tally, strata
 from slis.indicators.completeness.edge_catalog import expected_edges, names
-from slis.indicators.completeness.edges import edge_states, edge_tally, edges
+from slis.indicators.completeness.edges import edge_states, edge_tally, judge_edges
 from slis.meta import put_meta, read_meta_number
 from slis.settings import PipelineSettings
 from slis.spark.planning import computed_once
@@ -90,17 +90,17 @@ def _found(  # noqa: PLR0913 - what is judged, and by what
     instants = spark.createDataFrame([(as_of,)], INSTANTS)
     objective = float(policy.objective(ACCURACY, CRITICAL) or 0)
     with (
-        computed_once(edges(expected_edges(spark, engine, policy), instants, gaps)) as judged,
+        computed_once(judge_edges(expected_edges(spark, engine, policy), instants, gaps)) as judged,
         computed_once(standing_checks(spark, engine, as_of)) as checked,
     ):
         states = edge_states(judged, names(spark, engine)).unionByName(
             accuracy_states(latest, instants)
         )
         return EdgesFound(
-            edges=rows(edge_tally(judged)),
-            standing=rows(accuracy_tally(checked, instants)),
-            uncounted=rows(accuracy_tally(checked.where("NOT is_counted"), instants)),
-            strata=rows(strata(checked, objective=objective)),
+            edges=frame_rows(edge_tally(judged)),
+            standing=frame_rows(accuracy_tally(checked, instants)),
+            uncounted=frame_rows(accuracy_tally(checked.where("NOT is_counted"), instants)),
+            strata=frame_rows(strata(checked, objective=objective)),
             states=states.toArrow(),
         )
 
@@ -126,7 +126,7 @@ def _publish(
 
 
 def _count(row: Row, seconds: float) -> Row:
-    return count(row["sli"], row["tier"], row["tier_origin"], amounts_of(row, seconds))
+    return counter_row(row["sli"], row["tier"], row["tier_origin"], amounts_of(row, seconds))
 
 
 def _hourly(as_of: datetime, counts: list[Row]) -> Amounts:

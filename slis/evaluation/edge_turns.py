@@ -105,7 +105,7 @@ class EdgeTurns:
         if not folders:
             shutil.rmtree(self._place.unpacked, ignore_errors=True)  # of a pass that was killed
             return
-        done = import_module("slis.evidence.scan").scan(
+        done = import_module("slis.evidence.scan").scan_logs(
             *(self._spark, self._engine, folders, now),
             settle=settle,
             scratch=self._place.unpacked,

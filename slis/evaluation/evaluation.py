@@ -14,22 +14,22 @@ from sqlalchemy import Engine
 
 from lineage.policy import Policy
 from lineage.states import FRESHNESS
-from slis.cadence.learning import learn
+from slis.cadence.learning import learn_limits
 from slis.evaluation import dataset_policies, observation_start
-from slis.evaluation.catalog_frames import rows
+from slis.evaluation.catalog_frames import frame_rows
 from slis.evaluation.clock_ahead import undo_ahead
 from slis.evaluation.dataset_states import Row, held_states
-from slis.evaluation.input import EvaluationInput, EvaluationRange, position
-from slis.evaluation.judge_datasets import datasets_judged, tallies
+from slis.evaluation.input import EvaluationInput, EvaluationRange, range_of_evaluation
+from slis.evaluation.judge_datasets import count_datasets, datasets_judged
 from slis.evaluation.late_writes import amend
 from slis.evaluation.policy_names import renew_names
 from slis.evaluation.publish import OF_DATASETS, EvaluationRows, publish
-from slis.evaluation.reasons import reasons
+from slis.evaluation.reasons import add_reasons
 from slis.evaluation.retirement import retire_unused
 from slis.indicators import name_explosion as explosion
 from slis.indicators.completeness.node_catalog import nodes_found
-from slis.indicators.lag import lag
-from slis.indicators.provenance import provenance
+from slis.indicators.lag import count_lag
+from slis.indicators.provenance import judge_reads
 from slis.indicators.quality.evaluate import defects_found
 from slis.indicators.unsourced_reads import load_unsourced
 from slis.spark.planning import computed_once
@@ -70,11 +70,11 @@ def evaluate(
     undo_ahead(engine, as_of)
     retire_unused(engine, policy, as_of)
     renew_names(engine, policy, as_of)
-    dataset_policies.renew(engine, policy)
-    learn(spark, engine, as_of, policy=policy)
+    dataset_policies.renew_policies(engine, policy)
+    learn_limits(spark, engine, as_of, policy=policy)
     with engine.connect() as connection:
-        at = position(connection, as_of)
-    since = observation_start.renew(engine, at)
+        at = range_of_evaluation(connection, as_of)
+    since = observation_start.renew_start(engine, at)
     given = EvaluationInput(spark, engine, at, policy)
     # What these ask and plan for themselves they do while Spark works on the datasets.
     with ThreadPoolExecutor(thread_name_prefix="evaluation") as beside:
@@ -98,7 +98,7 @@ def evaluate(
         seconds=time.monotonic() - started,
         backlog_since=backlog_since,
     )
-    explosion.renew(spark, engine, at.as_of)
+    explosion.renew_explosions(spark, engine, at.as_of)
     publish(engine, at, found)
     return _result(at, found, time.monotonic() - started)
 
@@ -109,15 +109,15 @@ def _judged(given: EvaluationInput, backlog_since: datetime | None) -> tuple[lis
     gaps = given.gaps(backlog_since)
     edges = given.edges_into_streams()
     with computed_once(datasets_judged(facts, edges, gaps, given.pauses())) as judged:
-        states = reasons(judged, given.edges_out_of_overdue()).toArrow()
-        return rows(tallies(judged, facts)), states
+        states = add_reasons(judged, given.edges_out_of_overdue()).toArrow()
+        return frame_rows(count_datasets(judged, facts)), states
 
 
 def _events(given: EvaluationInput, since: datetime | None) -> tuple[list[Row], list[Row]]:
     """READ_OUTCOMES and LAGS of what happened since the last evaluation."""
     datasets, instants = given.datasets(), given.instants
-    reads = provenance(given.reads(), given.first_writes(), datasets, instants, horizon=since)
-    return rows(reads), rows(lag(given.events(), instants))
+    reads = judge_reads(given.reads(), given.first_writes(), datasets, instants, horizon=since)
+    return frame_rows(reads), frame_rows(count_lag(given.events(), instants))
 
 
 def _together(states: pa.Table, *others: pa.Table) -> pa.Table:

@@ -145,7 +145,7 @@ class EvaluationRange(msgspec.Struct, frozen=True):
         return min(60.0, (self.as_of - self.previous_as_of).total_seconds())
 
 
-def position(connection: Connection, as_of: datetime) -> EvaluationRange:
+def range_of_evaluation(connection: Connection, as_of: datetime) -> EvaluationRange:
     """Return the range of an evaluation at `as_of`, or just after the last one if that is later."""
     last = connection.execute(
         text("SELECT as_of, last_seq FROM evaluation ORDER BY as_of DESC LIMIT 1")

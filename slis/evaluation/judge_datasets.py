@@ -32,7 +32,7 @@ def datasets_judged(
     return excuse_states(judged, gaps)
 
 
-def tallies(judged: DataFrame, known: DataFrame) -> DataFrame:
+def count_datasets(judged: DataFrame, known: DataFrame) -> DataFrame:
     """Count the datasets at each instant.
 
     Args:

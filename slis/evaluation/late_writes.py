@@ -23,7 +23,7 @@ from slis.evaluation.counters import (
 )
 from slis.evaluation.facts_as_of import activity, facts_as_of
 from slis.evaluation.input import EvaluationInput, EvaluationRange
-from slis.evaluation.judge_datasets import datasets_judged, tallies
+from slis.evaluation.judge_datasets import count_datasets, datasets_judged
 from slis.evaluation.sli_schemas import WRITES
 
 LATE = timedelta(minutes=5)
@@ -106,7 +106,7 @@ def _tallied(
     )
     hour = F.date_trunc("hour", "as_of").alias("hour")
     return (
-        tallies(judged, at_instants)
+        count_datasets(judged, at_instants)
         .groupBy("sli", "tier", hour)
         .agg(*(F.sum(name).alias(name) for name in AMOUNT_NAMES))
     )
@@ -115,7 +115,7 @@ def _tallied(
 def _difference(before: DataFrame, after: DataFrame) -> Amounts:
     amounts: Amounts = {}
     for frame, sign in ((after, 1.0), (before, -1.0)):
-        for row in catalog_frames.rows(frame):
+        for row in catalog_frames.frame_rows(frame):
             place = (row["sli"], row["tier"], hour_of(row["hour"]))
             add_amounts(amounts, place, amounts_of(row, weight=sign * STEP.total_seconds()))
     return amounts

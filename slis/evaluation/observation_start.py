@@ -24,7 +24,7 @@ def read_observation_start(connection: Connection) -> datetime | None:
     return from_micros(min(known)) if known else None
 
 
-def renew(engine: Engine, at: EvaluationRange) -> datetime | None:
+def renew_start(engine: Engine, at: EvaluationRange) -> datetime | None:
     """Take in the first batch and the history that landed since the last evaluation."""
     with engine.connect() as connection:
         span = {"after": at.after_seq, "last": at.last_seq}

@@ -10,7 +10,7 @@ from lineage.catalog import tables
 from lineage.catalog.upsert import fold_rows, greatest, least
 from lineage.names.keys import key
 from lineage.names.names import FOLD
-from lineage.policy import Folding
+from lineage.policy import CompiledFolds
 from slis.stream.names.canonical import Name
 
 Pair = tuple[int, int]  # key of a name, key of the dataset that it is
@@ -32,27 +32,27 @@ class FoldedDataset(msgspec.Struct, frozen=True):
         return key(*self.name), key(*self.dataset)
 
 
-def folded_datasets(connection: Connection, folding: Folding) -> dict[Pair, FoldedDataset]:
+def folded_datasets(connection: Connection, folds: CompiledFolds) -> dict[Pair, FoldedDataset]:
     """Return the datasets that a fold takes, whether they were moved already or not.
 
     Retired ones stay what they are: nothing of them is to come back under another name.
     """
-    if not folding:
+    if not folds:
         return {}
-    rows = connection.execute(_candidates(folding))
-    return {found.pair: found for found in _folded(rows, folding)}
+    rows = connection.execute(_candidates(folds))
+    return {found.pair: found for found in _folded(rows, folds)}
 
 
-def _folded(rows: Iterable[Any], folding: Folding) -> Iterator[FoldedDataset]:
+def _folded(rows: Iterable[Any], folds: CompiledFolds) -> Iterator[FoldedDataset]:
     for row in rows:
-        if dataset := folding.dataset(row.namespace, row.name):
+        if dataset := folds.dataset(row.namespace, row.name):
             name = row.namespace, row.name
             yield FoldedDataset(name, dataset, row.first_seen_at, row.last_seen_at)
 
 
-def _candidates(folding: Folding) -> Select[Any]:
+def _candidates(folds: CompiledFolds) -> Select[Any]:
     """Datasets that begin as a fold does: few of an estate come out of the database."""
-    starts = {(fold.namespace_start, fold.name_start) for fold in folding.folds}
+    starts = {(fold.namespace_start, fold.name_start) for fold in folds.folds}
     column = _DATASET.c
     is_begun = or_(*(_begins(*start) for start in sorted(starts)))
     is_live = or_(column.retired_at.is_(None), column.canonical_key != column.dataset_key)

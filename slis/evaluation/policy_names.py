@@ -10,7 +10,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import fold_rows, least
 from lineage.names.keys import key
-from lineage.policy import Policy, folding
+from lineage.policy import Policy, folds_of
 from lineage.process.clock import to_micros
 from slis.evaluation.policy_folds import Pair, declare_folded, folded_datasets
 from slis.stream.derived.activity import renew_last_write
@@ -54,7 +54,7 @@ def renew_names(engine: Engine, policy: Policy, as_of: datetime) -> bool:
         unknown = declared.keys() - _known(connection, declared)
         flagged = set(connection.scalars(text(_FLAGGED)))
         turned = (declared.keys() ^ flagged) | unknown
-        folded = folded_datasets(connection, folding(policy))
+        folded = folded_datasets(connection, folds_of(policy))
         before = _in_force(connection)
     names = aliases | {pair: one.name for pair, one in folded.items()}
     changes = _changes(before, names.keys())

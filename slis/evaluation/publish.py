@@ -31,12 +31,12 @@ from slis.evaluation.counters import (
     add_to_counters,
     add_to_hours,
     amounts_of,
-    count,
+    counter_row,
     hour_of,
     origins_found,
 )
 from slis.evaluation.dataset_states import Row, change_states, renew_ages, state_changes
-from slis.evaluation.input import EvaluationRange, position
+from slis.evaluation.input import EvaluationRange, range_of_evaluation
 from slis.indicators.lag import BOUNDS_SECONDS
 from slis.meta import read_meta_number
 
@@ -100,7 +100,7 @@ def _origins(connection: Connection, at: EvaluationRange) -> Amounts:
 
 
 def _check(connection: Connection, at: EvaluationRange) -> None:
-    now = position(connection, at.as_of)
+    now = range_of_evaluation(connection, at.as_of)
     if now.previous_as_of != at.previous_as_of or now.after_seq != at.after_seq:
         message = f"evaluation of {at.as_of} follows {at.previous_as_of}, not {now.previous_as_of}"
         raise OvertakenError(message)
@@ -120,13 +120,13 @@ def _evaluation(at: EvaluationRange, found: EvaluationRows) -> Row:
 
 def _dataset_counts(at: EvaluationRange, found: EvaluationRows) -> Iterable[Row]:
     for row in found.tallies:
-        yield count(row["sli"], row["tier"], row["tier_origin"], amounts_of(row, at.seconds))
+        yield counter_row(row["sli"], row["tier"], row["tier_origin"], amounts_of(row, at.seconds))
 
 
 def _read_counts(found: EvaluationRows) -> Iterable[Row]:
     for row in found.reads:
         amounts = _read_amounts(row["outcome"])
-        yield count(MISSING_PROVENANCE.id, row["tier"], row["tier_origin"], amounts)
+        yield counter_row(MISSING_PROVENANCE.id, row["tier"], row["tier_origin"], amounts)
 
 
 def _read_amounts(outcome: str) -> Amount:
@@ -136,7 +136,7 @@ def _read_amounts(outcome: str) -> Amount:
 
 def _lag_counts(found: EvaluationRows) -> Iterable[Row]:
     for row in found.lags:
-        yield count(INGESTION_LAG.id, ALL_TIERS, _NO_ORIGIN, _lag_amounts(row))
+        yield counter_row(INGESTION_LAG.id, ALL_TIERS, _NO_ORIGIN, _lag_amounts(row))
 
 
 def _lag_amounts(row: Row) -> Amount:
@@ -190,7 +190,7 @@ def _replace_now(connection: Connection, at: EvaluationRange, found: EvaluationR
     connection.execute(delete(now).where(now.c.sli.not_in(kept)))
     rows = [{name: row[name] for name in now.c.keys()} for row in found.tallies]  # noqa: SIM118
     rows += [
-        {**count(sli, tier, ALL_TIERS, held), "learning": 0, "excepted": 0}
+        {**counter_row(sli, tier, ALL_TIERS, held), "learning": 0, "excepted": 0}
         for (sli, tier), held in _of_a_day(connection, at).items()
     ]
     if rows:

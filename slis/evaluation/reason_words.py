@@ -7,24 +7,24 @@ from pyspark.sql import functions as F
 
 from lineage.process.error_lines import ERROR_CHARACTERS, FIRST, RAISED, TRACEBACK
 from lineage.states import COVERAGE, FAILED_RUN, LEARNING, SUBMITTED
-from slis.evaluation.wording import BY_EVENT_LOG, duration_text, instant_column, words
+from slis.evaluation.wording import BY_EVENT_LOG, duration_text, instant_column, join_words
 
 
 @cache
 def note() -> Column:
     """Return the note about a dataset that is not bad."""
-    idle = words(
+    idle = join_words(
         "idle: its inputs have nothing newer than ", instant_column(F.col("inputs_written_at"))
     )
     due = instant_column(F.col("judgement.bad_since"))
-    first_due = words("no write yet; the first is due by ", due)
-    learning = words(
+    first_due = join_words("no write yet; the first is due by ", due)
+    learning = join_words(
         "learning its cadence: ",
         F.coalesce("gaps", F.lit(0)).cast("string"),
         " of 8 gaps between writes",
     )
-    created = words("created ", instant_column(F.col("created_at")), ", not written yet")
-    started = words("its first run began ", instant_column(F.col("started_at")))
+    created = join_words("created ", instant_column(F.col("created_at")), ", not written yet")
+    started = join_words("its first run began ", instant_column(F.col("started_at")))
     begun = F.when(F.col("created_at").isNotNull(), created).otherwise(started)
     is_learning = F.col("judgement.state") == LEARNING
     has_limit = F.col("judgement.limit_seconds").isNotNull()
@@ -33,35 +33,35 @@ def note() -> Column:
         F.col("failed.failed_at") > F.col("write.written_at"), F.col("failed").isNotNull()
     )
     return (
-        F.when(has_failed, words(_failure(), "; not late yet"))
+        F.when(has_failed, join_words(_failure(), "; not late yet"))
         .when(F.col("judgement.is_idle"), idle)
         .when(is_begun, begun)
         .when(is_learning & has_limit & F.col("write").isNull(), first_due)
-        .when(is_learning & has_limit, words(learning, "; due by ", due))
+        .when(is_learning & has_limit, join_words(learning, "; due by ", due))
         .when(is_learning, learning)
     )
 
 
 def _full_name(prefix: str) -> Column:
-    return words(F.col(f"{prefix}.namespace"), " ", F.col(f"{prefix}.name"))
+    return join_words(F.col(f"{prefix}.namespace"), " ", F.col(f"{prefix}.name"))
 
 
 def _last_write() -> Column:
-    at = words("last written ", instant_column(F.col("write.written_at")), " by run ")
+    at = join_words("last written ", instant_column(F.col("write.written_at")), " by run ")
     return F.when(F.col("write").isNull(), F.lit("never written")).otherwise(
-        words(at, F.col("write.root_run_id"), " of ", F.col("write.job_name"))
+        join_words(at, F.col("write.root_run_id"), " of ", F.col("write.job_name"))
     )
 
 
 def _overdue() -> Column:
     limit = duration_text(F.col("judgement.limit_seconds"))
-    known = words("; limit ", limit, " (", F.col("judgement.limit_origin"), ")")
+    known = join_words("; limit ", limit, " (", F.col("judgement.limit_origin"), ")")
     return F.when(F.col("judgement.limit_seconds").isNull(), F.lit("")).otherwise(known)
 
 
 def pipeline_lag() -> Column:
     """Return the evidence of `pipeline_lag`."""
-    return words(
+    return join_words(
         "events have landed late since before ", instant_column(F.col("judgement.bad_since"))
     )
 
@@ -69,24 +69,24 @@ def pipeline_lag() -> Column:
 def ingestion_gap() -> Column:
     """Return the evidence of `ingestion_gap`."""
     due = instant_column(F.col("judgement.bad_since"))
-    return words("due ", due, ", while the collector was not listening; ", _last_write())
+    return join_words("due ", due, ", while the collector was not listening; ", _last_write())
 
 
 def limit_failed_evidence() -> Column:
     """Return the evidence of `limit_failed`."""
     problem = "its limit could not be learned from its writes: an error of Lineward; "
-    return words(problem, _last_write())
+    return join_words(problem, _last_write())
 
 
 def naming_mismatch() -> Column:
     """Return the evidence of `naming_mismatch`."""
     written_at = instant_column(F.col("twin.written_at"))
-    return words(_last_write(), "; ", _full_name("twin"), " was written ", written_at)
+    return join_words(_last_write(), "; ", _full_name("twin"), " was written ", written_at)
 
 
 def job_failed() -> Column:
     """Return the evidence of `job_failed`."""
-    return words(_failure(), "; ", _last_write(), _overdue())
+    return join_words(_failure(), "; ", _last_write(), _overdue())
 
 
 def _failure() -> Column:
@@ -100,7 +100,7 @@ def _failure() -> Column:
     error = F.when(is_traceback, of_traceback).otherwise(first)
     before = F.when(is_logged, ", ").otherwise(": ")
     shown = F.concat(before, F.substring(error, 1, ERROR_CHARACTERS))
-    return words(
+    return join_words(
         *(FAILED_RUN, F.col("failed.run_id"), " failed ", failed_at),
         F.when(F.length(error) > 0, shown).otherwise(F.lit("")),
     )
@@ -112,7 +112,7 @@ def lost_run() -> Column:
         instant_column(F.col("started_at")),
         duration_text(F.col("duration_seconds")),
     )
-    return words(
+    return join_words(
         "a run started ", started_at, " and never ended; it usually takes ", usual, _overdue()
     )
 
@@ -120,7 +120,7 @@ def lost_run() -> Column:
 def upstream_late() -> Column:
     """Return the evidence of `upstream_late`."""
     since = instant_column(F.col("late_upstream.since"))
-    return words(
+    return join_words(
         "upstream ",
         _full_name("late_upstream"),
         " has been late since ",
@@ -132,33 +132,39 @@ def upstream_late() -> Column:
 
 def lineage_missing() -> Column:
     """Return the evidence of `lineage_missing`."""
-    return words(_last_write(), ", known from evidence only: no events reported it")
+    return join_words(_last_write(), ", known from evidence only: no events reported it")
 
 
 def describe_missing_listener() -> Column:
     """Return the evidence of `lineage_missing` where the job ran without the listener."""
-    return words(*(_last_write(), _submitted(), ": no events were received from it"), _overdue())
+    return join_words(
+        *(_last_write(), _submitted(), ": no events were received from it"), _overdue()
+    )
 
 
 def _submitted() -> Column:
-    return words("; its job", SUBMITTED, F.col("app_summary"))
+    return join_words("; its job", SUBMITTED, F.col("app_summary"))
 
 
 def silent() -> Column:
     """Return the evidence of `silent`."""
-    ran = words("; its job ran ", instant_column(F.col("job_seen_at")), " and did not write it")
+    ran = join_words(
+        "; its job ran ", instant_column(F.col("job_seen_at")), " and did not write it"
+    )
     written_at = F.col("write.written_at")
     since = (
         F.when(F.col("job_seen_at") > written_at, ran)
-        .when(F.col("app_seen_at") > written_at, words(_submitted(), "; no write was reported"))
+        .when(
+            F.col("app_seen_at") > written_at, join_words(_submitted(), "; no write was reported")
+        )
         .otherwise(F.lit("; no events of its job since"))
     )
-    return words(_last_write(), since, _overdue())
+    return join_words(_last_write(), since, _overdue())
 
 
 def job_missing() -> Column:
     """Return the evidence of `job_missing`."""
-    return words(
+    return join_words(
         *(_last_write(), "; event logs read after the deadline contain no run since"),
         _overdue(),
     )
@@ -167,26 +173,28 @@ def job_missing() -> Column:
 def not_submitted() -> Column:
     """Return the evidence of `job_missing` where Kubernetes has no newer SparkApplication."""
     none_since = "; Kubernetes, watched since then, has no newer SparkApplication of its job"
-    return words(_last_write(), none_since, _overdue())
+    return join_words(_last_write(), none_since, _overdue())
 
 
 def never_reported() -> Column:
     """Return the evidence of `never_reported`."""
-    read_at = words(", last read ", instant_column(F.col("read_at")))
+    read_at = join_words(", last read ", instant_column(F.col("read_at")))
     read = F.when(F.col("read_at").isNull(), F.lit("")).otherwise(read_at)
-    created_at = words(", created ", instant_column(F.col("created_at")))
+    created_at = join_words(", created ", instant_column(F.col("created_at")))
     created = F.when(F.col("created_at").isNull(), F.lit("")).otherwise(created_at)
-    job = words("; the job that should write it", SUBMITTED, F.col("app_summary"))
+    job = join_words("; the job that should write it", SUBMITTED, F.col("app_summary"))
     submitted = F.when(F.col("app_summary").isNull(), F.lit("")).otherwise(job)
-    return words("no write was ever reported", read, created, submitted, _overdue())
+    return join_words("no write was ever reported", read, created, submitted, _overdue())
 
 
 def no_inputs() -> Column:
     """Return the evidence of `no_inputs`."""
-    return words(_last_write(), ", which has no inputs, or too many to store as edges")
+    return join_words(_last_write(), ", which has no inputs, or too many to store as edges")
 
 
 def late() -> Column:
     """Return the evidence of `late`."""
     started_at = instant_column(F.col("started_at"))
-    return words("a run started ", started_at, " and has not ended; ", _last_write(), _overdue())
+    return join_words(
+        "a run started ", started_at, " and has not ended; ", _last_write(), _overdue()
+    )

@@ -23,7 +23,7 @@ LIMIT_FAILED = "limit_failed"
 _KEYS = ["as_of", "dataset_key"]
 
 
-def reasons(judged: DataFrame, edges: DataFrame) -> DataFrame:
+def add_reasons(judged: DataFrame, edges: DataFrame) -> DataFrame:
     """Return each judgement with its reason.
 
     Args:

@@ -17,7 +17,7 @@ from lineage.policy import DEFAULT
 from lineage.process.clock import Clock
 from slis.evaluation.evaluation import evaluate
 from slis.settings import PipelineSettings, SharedPaths
-from slis.spool_events import events, fill_spool
+from slis.spool_events import fill_spool, make_events
 from slis.stream.landing import BatchLanding
 from slis.stream.log.spool_reader import BatchLimits
 
@@ -36,7 +36,7 @@ def warm_up(spark: SparkSession, clock: Clock, is_over: Callable[[], bool] = lam
         place = SharedPaths(data_dir=Path(folder))
         engine = open_catalog(place.catalog)
         migrate(engine)
-        made_up = events(_EVENTS, seed=1, start=clock(), apart=timedelta(milliseconds=1))
+        made_up = make_events(_EVENTS, seed=1, start=clock(), apart=timedelta(milliseconds=1))
         fill_spool(place.spool, made_up)
         try:
             _land(engine, place, clock, is_over)

@@ -25,7 +25,7 @@ def _amount(value: Column, unit: str) -> Column:
     return F.concat(number, F.lit(f" {unit}"))
 
 
-def words(*parts: str | Column) -> Column:
+def join_words(*parts: str | Column) -> Column:
     """Join the parts to one text; a part that is null reads `unknown`."""
     return F.concat(
         *(

@@ -30,7 +30,7 @@ class PassFiles(msgspec.Struct):
 
 
 @contextmanager
-def empty(scratch: Path) -> Iterator[Path]:
+def empty_folder(scratch: Path) -> Iterator[Path]:
     """Create a folder for this pass; delete what a killed pass left in it."""
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)

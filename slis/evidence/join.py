@@ -9,7 +9,7 @@ names, failures that the events call a success, ends that no event reported.
 from sqlalchemy import Connection, text
 
 from lineage.process.clock import DAY_MICROS
-from slis.evidence.match import match
+from slis.evidence.match import match_executions
 from slis.evidence.missing import add_what_is_missing
 from slis.evidence.statements import Given
 from slis.stream.derived.derive_facts import derive_facts
@@ -18,7 +18,7 @@ from slis.stream.staging import staging
 _MATCH_DAYS_MICROS = 8 * DAY_MICROS  # later events match no log
 
 
-def times(*, now: int, settle_micros: int, horizon: int) -> Given:
+def time_parameters(*, now: int, settle_micros: int, horizon: int) -> Given:
     """Return the parameters of the statements, in microseconds.
 
     Args:
@@ -34,7 +34,7 @@ def times(*, now: int, settle_micros: int, horizon: int) -> Given:
     }
 
 
-def join(connection: Connection, given: Given) -> int:
+def join_evidence(connection: Connection, given: Given) -> int:
     """Bring together what there is, and derive what follows for writes, reads and edges.
 
     Args:
@@ -46,7 +46,7 @@ def join(connection: Connection, given: Given) -> int:
     """
     staging.create(connection)
     now = int(given["landed_at"])
-    stale = match(connection, given)
+    stale = match_executions(connection, given)
     add_what_is_missing(connection, given)
     changed = connection.scalar(text("SELECT count(DISTINCT run_key) FROM s_run")) or 0
     if changed:

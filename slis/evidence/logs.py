@@ -53,7 +53,7 @@ class UnreadableError(Exception):
     """Error: a file cannot be opened; the message says why."""
 
 
-def find(spark: SparkSession, folder: str, *, since: datetime) -> Iterator[LogFile]:
+def find_logs(spark: SparkSession, folder: str, *, since: datetime) -> Iterator[LogFile]:
     """Return the files of every log in a folder that was written to since then.
 
     Raises:

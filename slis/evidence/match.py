@@ -94,7 +94,7 @@ _FORGOTTEN = (
 )
 
 
-def match(connection: Connection, given: Given) -> list[Row[Any]]:
+def match_executions(connection: Connection, given: Given) -> list[Row[Any]]:
     """Find the runs of executions; returns the writes of those that stood for them until now."""
     executed_statements(connection, _ROOTS, given)
     for common in _CONDITIONS:

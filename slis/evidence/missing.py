@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection
 
-from slis.evidence.statements import CHANGED, SPARK_ID, Given, executed_statements, finds
+from slis.evidence.statements import CHANGED, SPARK_ID, Given, executed_statements, has_rows
 from slis.evidence.written_rows import count_rows
 
 # Groups are due a while after their outermost execution ended: events may come until then.
@@ -123,9 +123,9 @@ _SETTLED = f"""
 """  # noqa: S608 - our own tables
 
 
-def is_due(connection: Connection, given: Given) -> bool:
+def is_settled_by_time(connection: Connection, given: Given) -> bool:
     """Return whether time alone completes what is known: a group, or the end of a run."""
-    return any(finds(connection, query, given) for query in (_GROUPS, _OPEN_ENDS))
+    return any(has_rows(connection, query, given) for query in (_GROUPS, _OPEN_ENDS))
 
 
 def add_what_is_missing(connection: Connection, given: Given) -> None:

@@ -31,7 +31,7 @@ _WRITTEN = "internal.metrics.output."
 def applications(logged: DataFrame) -> DataFrame:
     """Return `schemas.APPLICATIONS`: one row a file."""
     conf = F.col("`Spark Properties`")
-    at = instant_of("Timestamp")
+    at = event_instant("Timestamp")
     has_listener = F.coalesce(conf["spark.extraListeners"], F.lit("")).contains(_LISTENER)
     found = {
         "spark_id": F.coalesce("`App ID`", conf["spark.app.id"]),
@@ -63,7 +63,7 @@ def applications(logged: DataFrame) -> DataFrame:
 def executions(logged: DataFrame) -> DataFrame:
     """`schemas.EXECUTIONS`."""
     is_start = _is(lines.EXECUTION_START)
-    at = instant_of("time")
+    at = event_instant("time")
     found = {
         "root_execution_id": F.col("rootExecutionId"),
         "stream_run_id": F.nullif(F.regexp_extract("description", _STREAM_RUN, 1), F.lit("")),
@@ -149,7 +149,7 @@ def stages(logged: DataFrame) -> DataFrame:
     keys = {"stage_id": info["Stage ID"], "attempt": info["Stage Attempt ID"]}
     found = {
         "execution_id": execution,
-        "at": instant_of(F.coalesce(info["Completion Time"], info["Submission Time"])),
+        "at": event_instant(F.coalesce(info["Completion Time"], info["Submission Time"])),
         "rows": _figure("recordsWritten"),
         "bytes": _figure("bytesWritten"),
         "is_ended": _is(lines.STAGE_COMPLETED),
@@ -171,7 +171,7 @@ def half_lines(logged: DataFrame) -> DataFrame:
     return logged.where("is_half").groupBy("path").agg(F.count("*").alias("lines"))
 
 
-def instant_of(millis: Column | str) -> Column:
+def event_instant(millis: Column | str) -> Column:
     """Return the time; null where it is outside the years that an event may give."""
     given = F.col(millis) if isinstance(millis, str) else millis
     return F.timestamp_millis(F.when(given.between(0, LAST_EVENT_MICROS // 1000), given))

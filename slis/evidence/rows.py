@@ -11,7 +11,7 @@ import msgspec
 
 from lineage.names.keys import key
 from lineage.names.names import job_of, split_joined
-from lineage.policy import NO_FOLDS, Folding
+from lineage.policy import NO_FOLDS, CompiledFolds
 from lineage.redaction import redact_message
 from slis.evidence.plans import FILE, WRITE
 from slis.stream.facts.spans import SeenTimes
@@ -51,7 +51,7 @@ def evidence_rows(
     frames: Mapping[str, Iterable[Row]],
     ids: Mapping[str, str],
     resolve: Resolve,
-    folding: Folding = NO_FOLDS,
+    folds: CompiledFolds = NO_FOLDS,
 ) -> EvidenceRows:
     """Return the rows of the logs' contents.
 
@@ -62,10 +62,10 @@ def evidence_rows(
         ids: application id by file. What a file of an unknown application says is left out: its
             first file, which names it, was not read yet.
         resolve: finds the dataset of a name without a namespace.
-        folding: the policy's.
+        folds: the policy's.
     """
     applications = list(_applications(frames["applications"], ids))
-    found = EvidenceRows(applications=applications, spellings=Spellings(folding))
+    found = EvidenceRows(applications=applications, spellings=Spellings(folds))
     touched = [row for row in frames["touched"] if row["path"] in ids]
     opaque = {
         execution_key(ids[row["path"]], row["execution_id"])

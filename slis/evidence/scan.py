@@ -11,16 +11,16 @@ from sqlalchemy import Connection, Engine, select, text
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import EVIDENCE_JOINED_TO
-from lineage.policy import DEFAULT, Policy, folding
+from lineage.policy import DEFAULT, Policy, folds_of
 from lineage.process.clock import SECOND_MICROS, to_micros
 from slis.evaluation.observation_start import read_observation_start
 from slis.evidence import merge
-from slis.evidence.changed_logs import PassFiles, empty, select_files
+from slis.evidence.changed_logs import PassFiles, empty_folder, select_files
 from slis.evidence.frames import Frames, frames_of
-from slis.evidence.join import join, times
-from slis.evidence.logs import UNREAD, FolderError, LogFile, find
+from slis.evidence.join import join_evidence, time_parameters
+from slis.evidence.logs import UNREAD, FolderError, LogFile, find_logs
 from slis.evidence.merge import note_pass
-from slis.evidence.missing import is_due
+from slis.evidence.missing import is_settled_by_time
 from slis.evidence.rows import EvidenceRows, evidence_rows
 from slis.meta import put_meta, read_meta_number
 from slis.stream.merge.merge import cursor
@@ -51,7 +51,7 @@ class _Look(msgspec.Struct):
     unlisted: list[str] = []
 
 
-def scan(  # noqa: PLR0913 - the last three by name
+def scan_logs(  # noqa: PLR0913 - the last three by name
     spark: SparkSession,
     engine: Engine,
     folders: Sequence[str],
@@ -77,7 +77,7 @@ def scan(  # noqa: PLR0913 - the last three by name
         policy: in force.
     """
     look = _look(spark, engine, folders, now)
-    with empty(scratch):
+    with empty_folder(scratch):
         taken = select_files(spark, look.changed, scratch)
         executions = _read(spark, engine, taken, now, policy)
     unread = {file.path: file.problem or "" for file in look.broken} | taken.unread
@@ -102,17 +102,17 @@ def _join(engine: Engine, now: datetime, settle: timedelta) -> int:
     """Match runs that changed. Without changed logs, the catalog is not locked."""
     with engine.connect() as connection:
         since = read_observation_start(connection)
-        given = times(
+        given = time_parameters(
             now=to_micros(now),
             settle_micros=int(settle.total_seconds() * SECOND_MICROS),
             horizon=0 if since is None else to_micros(since),
         )
         is_joined = read_meta_number(connection, EVIDENCE_JOINED_TO) == cursor(connection)
-        if is_joined and not is_due(connection, given):
+        if is_joined and not is_settled_by_time(connection, given):
             return 0
     with exclusive_transaction(engine) as connection:
         put_meta(connection, {EVIDENCE_JOINED_TO: cursor(connection)})
-        return join(connection, given)
+        return join_evidence(connection, given)
 
 
 def _look(spark: SparkSession, engine: Engine, folders: Sequence[str], now: datetime) -> _Look:
@@ -123,7 +123,7 @@ def _look(spark: SparkSession, engine: Engine, folders: Sequence[str], now: date
     look = _Look()
     for folder in folders:
         try:
-            for file in find(spark, folder, since=now - _SINCE):
+            for file in find_logs(spark, folder, since=now - _SINCE):
                 if file.problem:
                     look.broken.append(file)
                 # Logs only grow: one of as many bytes as before is unchanged.
@@ -150,7 +150,7 @@ def _read(
     # Names are looked up before the lock is taken: among many datasets that takes a while.
     with engine.connect() as connection:
         ids = _application_ids(connection, taken.files, frames)
-        found: EvidenceRows = evidence_rows(frames, ids, merge.Names(connection), folding(policy))
+        found: EvidenceRows = evidence_rows(frames, ids, merge.Names(connection), folds_of(policy))
     for file in taken.files:
         if file.path not in ids:
             taken.problems.setdefault(file.path, "no line of it names the application")

@@ -23,7 +23,7 @@ def executed_statements(connection: Connection, statement: str, given: Given) ->
     return connection.execute(text(statement), _named(statement, given)).rowcount
 
 
-def finds(connection: Connection, query: str, given: Given) -> bool:
+def has_rows(connection: Connection, query: str, given: Given) -> bool:
     """Return whether a query gives any row."""
     return connection.execute(text(f"{query} LIMIT 1"), _named(query, given)).first() is not None
 

@@ -23,8 +23,8 @@ from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import add_up, fold_rows
 from lineage.process.clock import HOUR_MICROS, Clock, to_micros
 from lineage.states import ALL_TIERS, ERROR_RATE
-from slis.evaluation.counters import Amounts, add_to_hours, epoch
-from slis.stream.log.spool_reader import open_spool
+from slis.evaluation.counters import Amounts, add_to_hours, counter_epoch
+from slis.stream.log.spool_reader import open_spool_to_read
 
 PRUNED = "pruned"
 HISTORY, LIVE = "history", "live"
@@ -75,7 +75,7 @@ def rejections_since(spool: Path, after: int, clock: Clock) -> Rejections | None
     if not spool.exists():
         return None
     try:
-        with closing(open_spool(spool)) as connection:
+        with closing(open_spool_to_read(spool)) as connection:
             connection.execute("BEGIN")  # one moment: the collector rejects and prunes meanwhile
             last = int(connection.execute(_LAST).fetchone()[0])
             given = {"after": after, "last": last, "hour": HOUR_MICROS}
@@ -191,7 +191,7 @@ def _add(connection: Connection, found: HourlyEvents, now: datetime) -> None:
     if total:
         labels = {"sli": ERROR_RATE.id, "tier": ALL_TIERS, "tier_origin": "default"}
         amounts = {"good": float(total - bad), "total": float(total), "unknown": 0.0}
-        row = {**labels, "epoch": epoch(connection), **amounts}
+        row = {**labels, "epoch": counter_epoch(connection), **amounts}
         fold_rows(connection, tables.sli_counter, [row], dict.fromkeys(amounts, add_up))
         add_to_hours(connection, now, found.amounts())
 

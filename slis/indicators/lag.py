@@ -12,7 +12,7 @@ BOUNDS_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0, 3_6
 STREAMING, BATCH = "streaming", "batch"
 
 
-def lag(events: DataFrame, instants: DataFrame) -> DataFrame:
+def count_lag(events: DataFrame, instants: DataFrame) -> DataFrame:
     """Count events that had landed by an instant, each at the first such instant.
 
     Args:

@@ -30,7 +30,7 @@ _NEW = f"""
 """  # noqa: S608 - a constant
 
 
-def growth(names: DataFrame, instants: DataFrame) -> DataFrame:
+def count_new_names(names: DataFrame, instants: DataFrame) -> DataFrame:
     """Count new datasets of the hour before, by the pattern of their names.
 
     Args:
@@ -72,15 +72,15 @@ def pattern(text: Column) -> Column:
     return text
 
 
-def renew(spark: SparkSession, engine: Engine, as_of: datetime) -> None:
+def renew_explosions(spark: SparkSession, engine: Engine, as_of: datetime) -> None:
     """Replace what was found before; most of the time nothing is new, and Spark is not asked."""
     since = to_micros(as_of - timedelta(hours=1))
-    names = catalog_frames.read(engine, _NEW.format(since=since), NEW_NAMES)
+    names = catalog_frames.read_frame(engine, _NEW.format(since=since), NEW_NAMES)
     rows = []
     if names.num_rows > 1:
         instants = spark.createDataFrame([(as_of,)], "as_of timestamp")
         frame = spark.createDataFrame(names, NEW_NAMES)
-        rows = catalog_frames.rows(growth(frame, instants))
+        rows = catalog_frames.frame_rows(count_new_names(frame, instants))
     if not rows and not _has_patterns(engine):
         return
     with exclusive_transaction(engine) as connection:

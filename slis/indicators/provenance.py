@@ -17,7 +17,7 @@ def due_at(read_at: Column, landed_at: Column) -> Column:
     return F.greatest(read_at + F.expr(f"INTERVAL {SETTLING_MINUTES} MINUTES"), landed_at)
 
 
-def provenance(
+def judge_reads(
     reads: DataFrame,
     writes: DataFrame,
     datasets: DataFrame,

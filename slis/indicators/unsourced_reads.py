@@ -14,7 +14,7 @@ from lineage.states import BAD, MISSING_PROVENANCE, OPTIONAL
 from slis.evaluation import catalog_frames
 from slis.evaluation.input import EvaluationRange
 from slis.evaluation.sli_schemas import UNSOURCED_READS
-from slis.evaluation.wording import instant_column, words
+from slis.evaluation.wording import instant_column, join_words
 
 NEVER_REPORTED: Final = "never_reported"
 STANDS_HOURS: Final = 24
@@ -40,7 +40,7 @@ def load_unsourced(
 ) -> tuple[pa.Table, ...]:
     """Return `sli_schemas.STATES` of M5; no Spark job where nothing was read without a source."""
     since = to_micros(at.as_of - timedelta(hours=STANDS_HOURS))
-    reads = catalog_frames.read(engine, _READS.format(since=since), UNSOURCED_READS)
+    reads = catalog_frames.read_frame(engine, _READS.format(since=since), UNSOURCED_READS)
     if not reads.num_rows:
         return ()
     frame = spark.createDataFrame(reads, UNSOURCED_READS).coalesce(1)
@@ -60,7 +60,7 @@ def unsourced_states(reads: DataFrame, instants: DataFrame) -> DataFrame:
     read_at = F.col("last_read_at")
     stands = read_at > F.col("as_of") - F.expr(f"INTERVAL {STANDS_HOURS} HOURS")
     readers = F.count(F.lit(1)).cast("string")
-    evidence = words(
+    evidence = join_words(
         *("read by ", readers, F.when(F.count(F.lit(1)) == 1, " job").otherwise(" jobs")),
         *(" in 24 hours, last ", instant_column(F.max(read_at)), "; no write of it is known"),
     )

@@ -23,10 +23,10 @@ def write_raw(events: pa.Table, lake: Lake, name: FolderName) -> list[Folder]:
         lake: to write to.
         name: of the folder.
     """
-    return describe(write_table(events, lake, name.text), lake, name)
+    return record_folders(write_table(events, lake, name.text), lake, name)
 
 
-def describe(files: Sequence[File], lake: Lake, name: FolderName) -> list[Folder]:
+def record_folders(files: Sequence[File], lake: Lake, name: FolderName) -> list[Folder]:
     """Return the rows of what was written to a folder, and write them beside the files.
 
     A catalog that was lost, or restored from an older copy, finds its rows there: a folder without
@@ -41,7 +41,7 @@ def describe(files: Sequence[File], lake: Lake, name: FolderName) -> list[Folder
 
 
 def as_received(events: pa.Table) -> pa.Table:
-    """Return events of the spool, as `spool_reader.read` gives them, under the day they came on."""
+    """Return events of the spool, as `read_next_events` gives them, under the day they came on."""
     return _as_in_lake(events, pa.nulls(events.num_rows, pa.timestamp("ns")))
 
 

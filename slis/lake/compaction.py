@@ -16,7 +16,7 @@ from sqlalchemy import text
 from lineage.lake.manifest import COLUMNS, Folder, read_folder
 from lineage.lake.reading import read_events
 from lineage.lake.storage import Lake
-from slis.lake.batches import describe
+from slis.lake.batches import record_folders
 from slis.lake.committing import hide_folders
 from slis.lake.files import File, write_batches
 from slis.lake.names import COMPACTED
@@ -119,7 +119,7 @@ def compact(writer: LakeWriter, now: int, run: Rewrite = rewrite) -> bool:
     _check_room(writer.lake, found)
     bounds = min(each.first_seq for each in found), max(each.last_seq for each in found)
     with writer.folder(COMPACTED, *bounds) as name:
-        written = describe(run(writer.lake, found, name.text), writer.lake, name)
+        written = record_folders(run(writer.lake, found, name.text), writer.lake, name)
         join_positions(writer.lake, [each.batch for each in found], name.text)
         with writer.turn() as connection:
             is_unchanged = hide_folders(connection, found, now)

@@ -21,7 +21,7 @@ from lineage.lake.manifest import Folder
 from lineage.lake.reading import read_events
 from lineage.lake.storage import Lake
 from lineage.process.clock import to_micros
-from slis.lake.batches import describe
+from slis.lake.batches import record_folders
 from slis.lake.committing import add_folders
 from slis.lake.files import write_batches
 from slis.lake.listing import LakeBatch, read_batches
@@ -73,7 +73,7 @@ class LakeState(msgspec.Struct, frozen=True):
     hidden: Mapping[str, str]
 
 
-def repair(
+def reconcile(
     lake: Lake, names: Sequence[FolderName], standing: LakeState, now: datetime
 ) -> ManifestChange:
     """Return the change by which folders that are there take the place of those that are gone."""
@@ -134,7 +134,9 @@ def _cut(lake: Lake, batch: LakeBatch, standing: LakeState) -> LakeBatch:
     name = make_name(COMPACTED, *bounds, epoch=standing.epoch, owner=standing.owner)
     wanted = ds.field("seq") <= standing.committed
     events = read_events(lake, batch.folders).to_batches(filter=wanted)
-    return LakeBatch(name, tuple(describe(write_batches(events, lake, name.text), lake, name)))
+    return LakeBatch(
+        name, tuple(record_folders(write_batches(events, lake, name.text), lake, name))
+    )
 
 
 def apply(connection: Connection, change: ManifestChange, now: datetime) -> None:

@@ -9,13 +9,20 @@ from sqlalchemy import Engine
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.epochs import PIPELINE, begin_epoch, read_epoch
 from lineage.catalog.meta_keys import LAKE_OWNER
-from lineage.lake.manifest import list_folders, query
+from lineage.lake.manifest import list_folders, query_function
 from lineage.lake.storage import Lake
 from lineage.process.clock import to_micros
 from slis.lake.identity import check_lake, settle_id
 from slis.lake.listing import list_names
 from slis.lake.names import make_owner
-from slis.lake.reconciling import LakeState, ManifestChange, apply, is_restored, list_hidden, repair
+from slis.lake.reconciling import (
+    LakeState,
+    ManifestChange,
+    apply,
+    is_restored,
+    list_hidden,
+    reconcile,
+)
 from slis.meta import put_meta_once, read_meta
 from slis.stream.merge.merge import cursor
 
@@ -30,7 +37,7 @@ class LakeStart(NamedTuple):
     lake_id: str
 
 
-def start(engine: Engine, lake: Lake, now: datetime) -> LakeStart:
+def start_epoch(engine: Engine, lake: Lake, now: datetime) -> LakeStart:
     """Return a new epoch: what an older process of the pipeline still writes is never committed.
 
     Args:
@@ -45,7 +52,7 @@ def start(engine: Engine, lake: Lake, now: datetime) -> LakeStart:
     with engine.connect() as connection:
         last, committed = read_epoch(connection, PIPELINE), cursor(connection)
         owner = read_meta(connection, LAKE_OWNER) or make_owner()
-        visible = list_folders(query(connection))
+        visible = list_folders(query_function(connection))
         check_lake(connection, lake, names, visible)
         hidden = list_hidden(connection)
     # A catalog that was restored from a copy may have written folders of later epochs.
@@ -53,7 +60,7 @@ def start(engine: Engine, lake: Lake, now: datetime) -> LakeStart:
     change = ManifestChange()
     if last == 0 or is_restored(names, visible, last, owner):
         standing = LakeState(visible, committed, max(last, above) + 1, owner, hidden)
-        change = repair(lake, names, standing, now)
+        change = reconcile(lake, names, standing, now)
     with exclusive_transaction(engine) as connection:
         owner = put_meta_once(connection, LAKE_OWNER, owner)
         lake_id = settle_id(connection, lake)

@@ -17,7 +17,7 @@ from lineage.process.clock import Clock
 from slis.lake.committing import add_folders, find_committed
 from slis.lake.identity import check_id
 from slis.lake.names import FolderName, make_name
-from slis.lake.starting import LakeStart, start
+from slis.lake.starting import LakeStart, start_epoch
 
 log = structlog.get_logger(__name__)
 
@@ -56,7 +56,7 @@ class LakeWriter:
         """Epoch and owner of what this process writes; the first use begins the epoch."""
         with self._lock:
             if self._started is None:
-                self._started = start(self.engine, self.lake, self._clock())
+                self._started = start_epoch(self.engine, self.lake, self._clock())
             return self._started
 
     @contextmanager

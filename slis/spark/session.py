@@ -22,7 +22,7 @@ STREAM_POOL = "stream"
 EVALUATION_POOL = "evaluation"
 
 
-def open_session(
+def spark_session(
     *,
     master: str = "local[2]",
     driver_memory: str = "1536m",

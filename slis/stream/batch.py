@@ -10,9 +10,9 @@ from sqlalchemy import Connection, Engine
 
 from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
-from lineage.policy import DEFAULT, Policy, folding
+from lineage.policy import DEFAULT, Policy, folds_of
 from lineage.process.clock import Clock
-from slis.lake.batches import describe, with_times, write_raw
+from slis.lake.batches import record_folders, with_times, write_raw
 from slis.lake.names import BATCH, FolderName
 from slis.lake.writer import LakeWriter
 from slis.spark import garbage_collection
@@ -142,7 +142,7 @@ class Batches:
                 self.writer.give_up(name)
                 self.writer.pass_over(store)
                 return None
-            folders = describe(found.files, self.writer.lake, name)
+            folders = record_folders(found.files, self.writer.lake, name)
             beside(self.writer.lake, name)
             return self._commit(spool_range, self._rows(found.facts), name, folders, store)
 
@@ -173,7 +173,7 @@ class Batches:
             return self._rows(facts), times_of(facts)
 
     def _rows(self, facts: Facts) -> Rows:
-        folds = folding(self._policy())
+        folds = folds_of(self._policy())
         return staged_rows(facts, folds, are_history=self._are_history)
 
     def _folder(self, spool_range: SpoolRange) -> AbstractContextManager[FolderName]:

@@ -22,10 +22,10 @@ from slis.stream.failures.causes import (
     describe_jvm_exit,
     is_of_machine,
     jvm_exit,
-    reason,
+    reason_line,
     was_stopped,
 )
-from slis.stream.failures.set_aside import set_aside, try_control_event
+from slis.stream.failures.set_aside import set_event_aside, try_control_event
 from slis.stream.log.event_log import STOPPING, EventLog, Portion, range_of
 from slis.stream.log.spool_log import SpoolLog
 from slis.stream.log.spool_reader import BatchLimits
@@ -171,9 +171,9 @@ class BatchLanding:
             _waiting(self._attempts.interrupted)
             self._pace.gave_up()
             if code is None:
-                raise WaitError(reason(error)) from error
+                raise WaitError(reason_line(error)) from error
         else:
-            cause = reason(error) if code is None else f"Spark ended with exit code {code}"
+            cause = reason_line(error) if code is None else f"Spark ended with exit code {code}"
             attempt = _waiting(partial(self._attempts.failed, cause))
             if code is None and attempt.is_alone:
                 self._set_aside(portion, cause)
@@ -187,7 +187,7 @@ class BatchLanding:
             try_control_event(self._batches, self._place, spool_range, self._clock())
         except Exception as failure:
             _waiting(self._attempts.forgiven)
-            raise WaitError(f"a control event fails as well: {reason(failure)}") from failure
+            raise WaitError(f"a control event fails as well: {reason_line(failure)}") from failure
         _waiting(partial(self._pass_by, portion, error))
         self._attempts.landed()
         log.error("event_set_aside", seq=spool_range.last_seq, error=error)
@@ -195,7 +195,7 @@ class BatchLanding:
 
     def _pass_by(self, portion: Portion, error: str) -> None:
         given = self._writer, range_of(portion), portion.table(), error, self._clock
-        set_aside(*given, portion.store, portion.write_beside)
+        set_event_aside(*given, portion.store, portion.write_beside)
 
 
 def _is_full(portion: Portion, bounds: BatchLimits) -> bool:
@@ -210,4 +210,4 @@ def _waiting(call: Callable[[], Result]) -> Result:
     except STOPPING:
         raise
     except Exception as error:
-        raise WaitError(reason(error)) from error
+        raise WaitError(reason_line(error)) from error

@@ -29,7 +29,9 @@ _SURPLUS_WRITES = """
 """
 
 
-def prune(writer: LakeWriter, settings: PipelineSettings, now: datetime, *, lake_days: int) -> None:
+def prune_lake_and_catalog(
+    writer: LakeWriter, settings: PipelineSettings, now: datetime, *, lake_days: int
+) -> None:
     """Delete what is too old from lake and catalog; the lake first, where most of the room is.
 
     Args:

@@ -6,7 +6,7 @@ from threading import Event, Thread
 import structlog
 
 from lineage.process.health import HEALTH
-from slis.stream.failures.causes import reason
+from slis.stream.failures.causes import reason_line
 from slis.stream.landing import BatchLanding, SparkGoneError, WaitError
 from slis.stream.log.event_log import STOPPING
 
@@ -92,7 +92,7 @@ class StreamThread:
             log.info("batch_cut_short", error=type(error).__name__)
             return 0.0
         is_own = isinstance(error, (*STOPPING, SparkGoneError, WaitError))
-        HEALTH.fail(_PART, str(error).splitlines()[0] if is_own else reason(error))
+        HEALTH.fail(_PART, str(error).splitlines()[0] if is_own else reason_line(error))
         if isinstance(error, (*STOPPING, SparkGoneError)):
             self._error = PipelineStoppedError(str(error).splitlines()[0])
             return 0.0
@@ -100,5 +100,5 @@ class StreamThread:
             self._waits += 1
             log.warning("batch_waits", tries=self._waits, error=str(error))
             return min(_PAUSE_SECONDS * 2.0 ** min(self._waits, 10), _LONGEST_PAUSE_SECONDS)
-        log.warning("batch_failed", error=reason(error))
+        log.warning("batch_failed", error=reason_line(error))
         return _PAUSE_SECONDS

@@ -15,10 +15,10 @@ from sqlalchemy import Engine
 from lineage.catalog.engine import open_catalog
 from lineage.catalog.reader import CatalogReader, read_connection
 from lineage.catalog.tables import metadata
-from lineage.policy import NO_FOLDS, Folding
+from lineage.policy import NO_FOLDS, CompiledFolds
 from lineage.process.clock import Clock
 from slis.stream.facts import extract_from_table
-from slis.stream.failures.causes import is_of_machine, reason
+from slis.stream.failures.causes import is_of_machine, reason_line
 from slis.stream.merge.merge import SpoolRange, merge
 from slis.stream.staging.rows import staged_rows
 
@@ -39,7 +39,7 @@ class TransientCatalog:
         unreadable: events by which a merge failed: the pipeline set them aside.
     """
 
-    def __init__(self, engine: Engine, clock: Clock, folds: Folding = NO_FOLDS) -> None:
+    def __init__(self, engine: Engine, clock: Clock, folds: CompiledFolds = NO_FOLDS) -> None:
         """Land nothing yet.
 
         Args:
@@ -96,7 +96,7 @@ class TransientCatalog:
             if events.num_rows == 1:
                 self.unreadable += 1
                 seq = events["seq"][0].as_py()
-                log.info("lake_event_unreadable", seq=seq, error=reason(error))
+                log.info("lake_event_unreadable", seq=seq, error=reason_line(error))
                 return
             half = events.num_rows // 2
             self._land(events.slice(0, half))
@@ -114,7 +114,7 @@ class TransientCatalog:
 
 
 @contextmanager
-def open_transient(clock: Clock, folds: Folding = NO_FOLDS) -> Iterator[TransientCatalog]:
+def open_transient(clock: Clock, folds: CompiledFolds = NO_FOLDS) -> Iterator[TransientCatalog]:
     """Yield an empty catalog in memory, which is gone behind the block."""
     engine = open_catalog(_IN_MEMORY)
     try:

@@ -16,7 +16,7 @@ from lab.bench.pipeline import open_landing
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.process.clock import system_clock
 from slis.settings import SharedPaths
-from slis.spool_events import events, fill_spool
+from slis.spool_events import fill_spool, make_events
 from tests.suite.postgres_server import running_postgres
 
 _APART = timedelta(milliseconds=1)
@@ -38,7 +38,7 @@ def main(count: int) -> None:
         engine = open_catalog(server.url)
         migrate(engine)
         start = system_clock() - count * _APART
-        fill_spool(place.spool, events(count, seed=1, start=start, apart=_APART))
+        fill_spool(place.spool, make_events(count, seed=1, start=start, apart=_APART))
         began = time.perf_counter()
         open_landing(engine, place).work_off()
         seconds = time.perf_counter() - began

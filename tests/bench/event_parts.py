@@ -20,7 +20,7 @@ from lineage.origins import HTTP
 from lineage.process.clock import SECOND_MICROS, to_micros
 from service.cli.terminal import console
 from slis.spark.garbage_collection import no_search
-from slis.spool_events import events
+from slis.spool_events import make_events
 from slis.stream.facts import extract_facts, extract_from_table
 from slis.stream.log.spool_reader import record_batches
 from slis.stream.reading import read_event
@@ -47,7 +47,7 @@ def _bodies(file: str) -> Iterator[bytes]:
     if file:
         yield from Path(file).read_bytes().splitlines()
     else:
-        made = events(_EVENTS, seed=5, start=_START, apart=_APART)
+        made = make_events(_EVENTS, seed=5, start=_START, apart=_APART)
         yield from (body for _, body in made)
 
 

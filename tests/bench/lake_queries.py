@@ -33,7 +33,7 @@ from slis.lake import compaction
 from slis.lake.batches import with_times, write_raw
 from slis.lake.names import BATCH
 from slis.lake.writer import LakeWriter
-from slis.spool_events import events
+from slis.spool_events import make_events
 from slis.stream.log.spool_reader import SPOOL_COLUMNS
 from slis.stream.merge.merge import advance_cursor
 
@@ -53,7 +53,7 @@ def lay_day(folder: Path, count: int) -> None:
     engine = open_catalog(catalog_url(folder))
     migrate(engine)
     writer = LakeWriter(engine, open_lake(folder), lambda: _DAY)
-    made = events(count, seed=1, start=_DAY, apart=timedelta(days=1) / count)
+    made = make_events(count, seed=1, start=_DAY, apart=timedelta(days=1) / count)
     for first in range(0, count, _BATCH):
         chunk = list(itertools.islice(made, _BATCH))
         times = [to_micros(at) for at, _ in chunk]
@@ -106,7 +106,7 @@ def main(count: int) -> None:
         folder = Path(name)
         lay_day(folder, count)
         apart = timedelta(days=1) / count
-        [(_, body)] = deque(events(count // 2, seed=1, start=_DAY, apart=apart), maxlen=1)
+        [(_, body)] = deque(make_events(count // 2, seed=1, start=_DAY, apart=apart), maxlen=1)
         (folder / "run").write_bytes(body)
         size = sum(file.stat().st_size for file in (folder / "lake").rglob("*.parquet"))
         sys.stdout.write(f"{count:,} events, {size / (1 << 20):.0f} MiB of Parquet\n")

@@ -15,7 +15,7 @@ from lineage.process.clock import system_clock
 from lineage.process.role import begin_role
 from slis import settings
 from slis.spark import garbage_collection
-from slis.spark.session import open_session
+from slis.spark.session import spark_session
 from slis.spark.session_settings import is_submitted
 from slis.stream.kafka.log import TopicLog
 from slis.stream.landing import BatchLanding
@@ -27,8 +27,8 @@ from slis.stream.log.spool_reader import BatchLimits
 def main() -> None:
     """Land batch after batch, without an end."""
     begin_role()
-    place, chosen = settings.read_place(), settings.read()
-    spark = open_session(warehouse=place.data_dir / "warehouse") if is_submitted() else None
+    place, chosen = settings.read_place(), settings.read_pipeline_settings()
+    spark = spark_session(warehouse=place.data_dir / "warehouse") if is_submitted() else None
     landing = BatchLanding(
         open_catalog(place.catalog),
         place,

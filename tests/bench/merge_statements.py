@@ -21,7 +21,7 @@ from lab.bench.pipeline import open_landing
 from lineage.process.clock import system_clock
 from lineage.process.logs import log_to_stderr
 from slis.settings import SharedPaths
-from slis.spool_events import events, fill_spool
+from slis.spool_events import fill_spool, make_events
 from slis.stream.merge.merge import MergeResult
 from tests.bench.partition_merges import catalog
 
@@ -60,7 +60,7 @@ def main(count: int = 150_000, *conditions: str) -> None:
                 connection.exec_driver_sql(condition)
         place = SharedPaths(data_dir=Path(name), catalog_url=str(engine.url))
         start = system_clock() - count * _APART
-        fill_spool(place.spool, events(count, seed=1, start=start, apart=_APART))
+        fill_spool(place.spool, make_events(count, seed=1, start=start, apart=_APART))
         meter, server, landed = StatementMeter(engine), CatalogMeter(engine), 0
 
         def note(result: MergeResult) -> None:

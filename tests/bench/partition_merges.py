@@ -22,7 +22,7 @@ from lab.bench.pipeline import open_landing
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.process.clock import system_clock, to_micros
 from slis.settings import SharedPaths
-from slis.spool_events import events, fill_spool
+from slis.spool_events import fill_spool, make_events
 from slis.stream.merge.merge import MergeResult
 from tests.lineage.catalog.partitioned import partition_names
 from tests.suite.postgres_server import running_postgres
@@ -125,7 +125,9 @@ def _land(engine: Engine, now: datetime, count: int) -> list[MergeResult]:
     landed: list[MergeResult] = []
     with tempfile.TemporaryDirectory() as name:
         place = SharedPaths(data_dir=Path(name), catalog_url=str(engine.url))
-        fill_spool(place.spool, events(count, seed=1, start=now - count * _APART, apart=_APART))
+        fill_spool(
+            place.spool, make_events(count, seed=1, start=now - count * _APART, apart=_APART)
+        )
         open_landing(engine, place, landed.append).work_off()
     return landed
 

@@ -25,7 +25,7 @@ from lineage.catalog.engine import exclusive_transaction
 from lineage.process.clock import system_clock
 from lineage.process.logs import log_to_stderr
 from slis.settings import PipelineSettings, SharedPaths
-from slis.spool_events import events, fill_spool
+from slis.spool_events import fill_spool, make_events
 from slis.stream.landing import BatchLanding
 from slis.stream.log.spool_reader import BatchLimits
 from slis.stream.merge import batch_runs
@@ -146,7 +146,7 @@ def _land(engine: Engine, count: int, batch: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         place = SharedPaths(data_dir=Path(name), catalog_url=str(engine.url))
         start = system_clock() - count * _APART
-        fill_spool(place.spool, events(count, seed=1, start=start, apart=_APART))
+        fill_spool(place.spool, make_events(count, seed=1, start=start, apart=_APART))
         bounds = BatchLimits(batch or PipelineSettings().max_rows, PipelineSettings().max_bytes)
         meter, server = StatementMeter(engine), CatalogMeter(engine)
         BatchLanding(

@@ -25,7 +25,7 @@ from rich.table import Table
 from sqlalchemy import Engine
 
 from collector.shipper.__main__ import CLIENT
-from collector.shipper.producing import key_of
+from collector.shipper.producing import kafka_key
 from collector.shipper.window import MOST_RECORDS
 from lab.bench.catalogs import empty_catalog
 from lineage.event_log.records import Record, headers_of
@@ -34,7 +34,7 @@ from lineage.process.clock import system_clock, to_micros
 from lineage.process.logs import log_to_stderr
 from service.cli.terminal import console
 from slis.settings import SharedPaths
-from slis.spool_events import events, fill_spool
+from slis.spool_events import fill_spool, make_events
 from tests.bench import landing
 from tests.bench.slices import Cost, Measured, Meter, mark_slices
 from tests.faults.cluster import Cluster
@@ -118,7 +118,7 @@ def _ends(count: int, slices: int) -> list[int]:
 def _embedded(name: str, folder: Path, url: str | None, count: int, slices: int) -> Measured:
     with empty_catalog(folder, url) as (place, engine):
         start = system_clock() - _AGO
-        fill_spool(place.spool, events(count, seed=5, start=start, apart=_APART))
+        fill_spool(place.spool, make_events(count, seed=5, start=start, apart=_APART))
         process = subprocess.Popen(
             [sys.executable, str(_MAIN)], env=os.environ | _variables(place), start_new_session=True
         )
@@ -143,14 +143,14 @@ def _fill(broker: Broker, count: int) -> None:
     """Write events to the topic as a shipper does."""
     log = KafkaLog(bootstrap=broker.bootstrap, topic=_TOPIC)
     producer = Producer(CLIENT | log.producer_settings())
-    made = events(count, seed=5, start=system_clock() - _AGO, apart=_APART)
+    made = make_events(count, seed=5, start=system_clock() - _AGO, apart=_APART)
     for number, (at, body) in enumerate(made):
         if number % MOST_RECORDS == 0:
             producer.flush(_FLUSH_SECONDS)
         window = f"{number // MOST_RECORDS}"
         given = {"received_at": to_micros(at), "seq": number + 1, "window": window, "body": body}
         record = Record(kind="run", collector="collector-0", origin="http", **given)  # type: ignore[arg-type]
-        producer.produce(_TOPIC, value=body, key=key_of(record), headers=headers_of(record))
+        producer.produce(_TOPIC, value=body, key=kafka_key(record), headers=headers_of(record))
     assert producer.flush(_FLUSH_SECONDS) == 0
 
 

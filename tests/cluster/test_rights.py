@@ -8,7 +8,7 @@ from runbooks.actions.errors import FailedActionError
 from runbooks.actions.kubernetes import Kubernetes
 from runbooks.actions.kubernetes_settings import KubernetesSettings
 from runbooks.actions.resubmit import Resubmit, perform, plan
-from runbooks.actions.workloads import find_workloads, restart
+from runbooks.actions.workloads import find_workloads, restart_workload
 from tests.cluster.jobs import PATH, create_job, list_jobs
 from tests.helm.charts import RELEASE
 from tests.service.waiting import until
@@ -94,7 +94,7 @@ def test_restart_role_may_restart_each_workload(api, acting_release, kubernetes,
     before = {one["metadata"]["uid"] for one in api.pods(acting_release.namespace, component=role)}
     (workload,) = find_workloads(kubernetes, role)
 
-    restart(kubernetes, workload, _NOW, is_dry=False)
+    restart_workload(kubernetes, workload, _NOW, is_dry=False)
 
     if role == "pipeline":  # the operator, which does not run here, submits it again
         assert api.get(workload.path)["metadata"]["generation"] == 2

@@ -58,7 +58,7 @@ def _result(parse, raw):
 )
 def test_the_process_and_the_worker_judge_alike(process, raw):
     """Return the same event or the same error, with the limits of the worker."""
-    expected = _result(lambda given: events.parse(given, LIMITS), raw)
+    expected = _result(lambda given: events.parse_event(given, LIMITS), raw)
 
     assert _result(process.parse, raw) == expected
     assert _result(process.parse, raw) == expected
@@ -85,7 +85,7 @@ def test_another_process_follows_one_that_ended(process):
     asking.join(60)
 
     assert [each[0] for each in failed] == [CheckFailedError]
-    assert process.parse(LARGE) == events.parse(LARGE, LIMITS)
+    assert process.parse(LARGE) == events.parse_event(LARGE, LIMITS)
 
 
 def _checkers():

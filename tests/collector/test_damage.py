@@ -13,11 +13,11 @@ import pytest
 from sqlalchemy import insert
 
 from collector import prune
-from collector.high_water import NOT_READ, Cursors, beside
+from collector.high_water import NOT_READ, Cursors, high_water_of
 from collector.opening import make_whole
 from collector.settings import CollectorLocation, Limits
 from collector.spool import Spool
-from collector.spool_file import losses
+from collector.spool_file import spool_losses
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from lineage.catalog.tables import reader_cursor
 from lineage.process.clock import to_micros
@@ -63,7 +63,7 @@ def _open(path, cursors=NOT_READ, *, is_suspect=False):
     with closing(sqlite3.connect(path)) as spool:
         rows = dict(spool.execute("SELECT seq, body FROM event").fetchall())
         (last,) = spool.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").fetchone()
-        return rows, last, losses(spool)
+        return rows, last, spool_losses(spool)
 
 
 def _flip(path, page, start=0, count=200):
@@ -164,7 +164,7 @@ def test_events_that_readers_had_read_are_not_lost(path):
 def test_numbers_begin_behind_every_reader(path, highest):
     """Continue behind the highest, as readers would skip lower numbers."""
     path.unlink()
-    beside(path).path.unlink()
+    high_water_of(path).path.unlink()
 
     rows, last, _ = _open(path, Cursors(7, 7, highest), is_suspect=True)
 
@@ -173,7 +173,7 @@ def test_numbers_begin_behind_every_reader(path, highest):
 
 def test_a_restored_spool_is_numbered_behind_its_readers(path, stored):
     """Number its events behind all readers, which would skip them otherwise."""
-    beside(path).path.unlink()
+    high_water_of(path).path.unlink()
 
     rows, last, _ = _open(path, Cursors(900, 900, 900), is_suspect=True)
 
@@ -268,7 +268,7 @@ def test_acknowledged_events_of_a_deleted_log_are_counted(path, clock, lost):
 @pytest.mark.usefixtures("stored")
 def test_without_the_high_water_mark_the_loss_is_not_found(path):
     """Run the mutant: remove the mark beside the spool."""
-    beside(path).path.unlink()
+    high_water_of(path).path.unlink()
     with closing(sqlite3.connect(path)) as spool, spool:
         spool.execute("DELETE FROM event WHERE seq > 150")
         spool.execute("UPDATE sqlite_sequence SET seq = 150 WHERE name = 'event'")

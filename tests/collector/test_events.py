@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from collector import json_text
 from collector.errors import InvalidEventError
-from collector.events import ValidEvent, parse
+from collector.events import ValidEvent, parse_event
 from collector.settings import Limits
 from tests.collector.bodies import body, dataset_event, job_event, run_event, with_facet
 
@@ -20,14 +20,14 @@ ODD = ['"\\u0000"', '"\\ud83d\\ude00"', '"\u202e"', "9" * 4_300, "1e308", "{}", 
 
 def _parse_or_error(raw: bytes) -> ValidEvent | InvalidEventError:
     try:
-        return parse(raw, LIMITS)
+        return parse_event(raw, LIMITS)
     except InvalidEventError as rejection:
         return rejection
 
 
 def _rejection(raw: bytes) -> InvalidEventError:
     with pytest.raises(InvalidEventError) as caught:
-        parse(raw, LIMITS)
+        parse_event(raw, LIMITS)
     return caught.value
 
 
@@ -55,7 +55,7 @@ def test_an_event_of_each_kind_is_accepted_unchanged(event, kind):
     """Keep the raw body, and accept unknown fields."""
     raw = body(event)
 
-    assert parse(raw, LIMITS) == ValidEvent(kind, raw, 0)
+    assert parse_event(raw, LIMITS) == ValidEvent(kind, raw, 0)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_the_largest_offset_is_accepted(offset):
     """Accept what Spark reads."""
     raw = body(run_event(eventTime=f"2026-11-21T09:00:00{offset}"))
 
-    assert parse(raw, LIMITS).kind == "run"
+    assert parse_event(raw, LIMITS).kind == "run"
 
 
 def test_an_impossible_time_is_shown_with_the_accepted_years():
@@ -188,7 +188,7 @@ def test_unusual_but_valid_facets_are_accepted(value):
     """Leave facets to the pipeline, as a rejected event is lost to every reader."""
     raw = with_facet(value)
 
-    assert parse(raw, LIMITS) == ValidEvent("run", raw, 0)
+    assert parse_event(raw, LIMITS) == ValidEvent("run", raw, 0)
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
@@ -206,7 +206,7 @@ def test_nesting_up_to_the_bound_and_brackets_in_text_are_accepted():
     """Count four levels of the event itself, and no bracket in a string."""
     raw = with_facet("[" * 61 + '"' + "[{" * 500 + '\\"[\\\\"' + "]" * 61)
 
-    assert parse(raw, LIMITS).kind == "run"
+    assert parse_event(raw, LIMITS).kind == "run"
 
 
 @pytest.mark.parametrize("innermost", ["{}", "[]", '{"a": 1}', '["a"]', '{"a": null, "b": "["}'])
@@ -216,7 +216,7 @@ def test_the_first_level_past_the_bound_is_rejected(opening, innermost):
     closing = "]" if opening == "[" else "}"
     fits, does_not = (with_facet(opening * n + innermost + closing * n) for n in (60, 61))
 
-    assert parse(fits, LIMITS).kind == "run"
+    assert parse_event(fits, LIMITS).kind == "run"
     assert _rejection(does_not).detail == "$: nested deeper than 64"
 
 
@@ -269,7 +269,7 @@ def test_the_depth_check_is_linear_for_a_string_without_an_end():
 )
 def test_repeated_keys_are_accepted_and_counted(value, repeats):
     """Count the keys of a real producer, with any spaces around the colons."""
-    assert parse(with_facet(value), LIMITS).duplicate_keys == repeats
+    assert parse_event(with_facet(value), LIMITS).duplicate_keys == repeats
 
 
 _text = st.text(st.characters(exclude_categories=()), max_size=40)

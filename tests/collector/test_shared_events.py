@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from collector.errors import InvalidEventError
-from collector.events import parse
+from collector.events import parse_event
 from collector.settings import Limits
 
 pytestmark = pytest.mark.shared
@@ -36,7 +36,7 @@ def _bodies(file: Path) -> list[bytes]:
 
 def _outcome(body: bytes) -> str:
     try:
-        return parse(body, Limits()).kind
+        return parse_event(body, Limits()).kind
     except InvalidEventError as rejection:
         return rejection.detail
 

@@ -12,14 +12,14 @@ from urllib.request import urlopen
 import pytest
 
 from collector.cursors import read_cursors
-from collector.settings import CollectorLocation, read
+from collector.settings import CollectorLocation, read_collector_settings
 from collector.shipper import __main__ as roles
 from collector.shipper import metrics
 from collector.shipper import shipper as shippers
 from collector.shipper import window as windows
 from collector.shipper.__main__ import ShipperRole
 from collector.shipper.position import ShippedPosition, read_position
-from collector.shipper.producing import NotShippedError, ProducerFailedError, key_of
+from collector.shipper.producing import NotShippedError, ProducerFailedError, kafka_key
 from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
 from lineage.event_log.records import Record, headers_of, read_record
@@ -262,7 +262,7 @@ def test_a_heartbeat_is_not_ahead_of_the_events_that_wait(shipper, topic, monkey
 )
 def test_events_of_a_run_stay_together(kind, body, key):
     """Choose the key by the run's id, by the job, or by the collector."""
-    assert key_of(Record(kind=kind, collector="c-0", received_at=1, body=body)) == key
+    assert kafka_key(Record(kind=kind, collector="c-0", received_at=1, body=body)) == key
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_a_forwarder_and_a_shipper_do_not_share_a_spool(monkeypatch):
     monkeypatch.setenv("LINEWARD_MARQUEZ_URL", "http://127.0.0.1:5000")
 
     with pytest.raises(InvalidSettingError, match="LINEWARD_MARQUEZ_FORWARD=false"):
-        read()
+        read_collector_settings()
 
 
 def test_a_stopped_shipper_ships_the_rest_and_a_goodbye(shipper, topic):

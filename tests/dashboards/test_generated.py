@@ -12,7 +12,7 @@ from dashboards.grafana import links, outputs
 from dashboards.grafana.rendering import as_json, boards, render_document
 from dashboards.grafana.sdk import models
 from lineage.policy import DEFAULT
-from lineage.policy.reading import parse
+from lineage.policy.reading import parse_policy
 from runbooks.library import page_names
 from service.api.app import create_app
 from service.runtime.settings import Settings
@@ -180,7 +180,9 @@ def test_every_variable_that_is_used_is_declared(uid):
 
 def test_thresholds_are_the_policys():
     """Set the colour's limit by a changed objective, and the address in the links."""
-    policy = parse("objectives: {coverage: {critical: 0.9}, missing_provenance: {critical: 0.95}}")
+    policy = parse_policy(
+        "objectives: {coverage: {critical: 0.9}, missing_provenance: {critical: 0.95}}"
+    )
 
     made = render_document(policy, "https://lineward.example")
 

@@ -15,10 +15,10 @@ from prometheus_client import CollectorRegistry, start_http_server
 from sqlalchemy import Engine
 
 from lineage.catalog.engine import catalog_url, open_catalog
-from lineage.policy.reading import parse
+from lineage.policy.reading import parse_policy
 from service.exporter.metrics import CatalogCollector
 from service.runtime.settings import Settings
-from slis.stream.log.spool_reader import last_seq_of, open_spool
+from slis.stream.log.spool_reader import last_seq_of, open_spool_to_read
 from tests.alerts.rules.alertmanagers import scraping
 from tests.alerts.rules.promtool import judging_budgets_at_once, rules_of
 from tests.collector.bodies import run_event
@@ -66,13 +66,13 @@ def prometheus(
     catalog_metrics.renew_cache()
     registry.register(catalog_metrics)
     server, thread = start_http_server(0, addr="127.0.0.1", registry=registry)
-    rules = rules_of(parse(estate.policy_text())).replace("interval: 2m", "interval: 1s")
+    rules = rules_of(parse_policy(estate.policy_text())).replace("interval: 2m", "interval: 1s")
     rules = judging_budgets_at_once(rules)
     (folder / "lineward-rules.yml").write_text(rules, encoding="utf-8")
     for n in range(3):
         assert collector.post(_event(n)).status_code == 201
     # The collector numbers new events after those of the catalog.
-    with closing(open_spool(folder / "spool.db")) as spool:
+    with closing(open_spool_to_read(folder / "spool.db")) as spool:
         estate.land(engine, last_seq_of(spool), 3)
     text = _CONFIGURATION.format(service=server.server_port, collector=collector.port)
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.demo.spark import command, environment, file, listener_conf
+from lab.demo.spark import command, file, listener_conf, spark_environment
 from tests.e2e.kinds import run_job
 from tests.e2e.running import Up, accepting
 
@@ -71,7 +71,12 @@ def submit() -> Iterator[Submit]:
         argv = command(_JOBS / f"{name}.py", str(lake), *arguments, conf=conf, scratch=lake)
         with (lake / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
-                argv, env=environment(), stdout=log, stderr=log, cwd=lake, start_new_session=True
+                argv,
+                env=spark_environment(),
+                stdout=log,
+                stderr=log,
+                cwd=lake,
+                start_new_session=True,
             )
         started.append(process)
         return process

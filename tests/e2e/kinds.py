@@ -5,8 +5,8 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from lab.demo.spark import command, environment
-from slis.evidence.scan import scan
+from lab.demo.spark import command, spark_environment
+from slis.evidence.scan import scan_logs
 from tests.slis.stream.spools import Lander, rows
 
 _JOB_SECONDS = 240
@@ -30,7 +30,7 @@ def run_job(
         argv = tuple(master if word == "local[2]" else word for word in argv)
     done = subprocess.run(
         argv,
-        env=environment(),
+        env=spark_environment(),
         cwd=folder,
         capture_output=True,
         text=True,
@@ -62,7 +62,7 @@ class Estate:
         at = self.now + after
         scratch = self.folder / "unpacked"
         folders = [logs.as_uri()]
-        return scan(self.spark, self.catalog, folders, at, settle=_SETTLED, scratch=scratch)
+        return scan_logs(self.spark, self.catalog, folders, at, settle=_SETTLED, scratch=scratch)
 
     def rows(self, query):
         """Return rows, with paths relative to the job's folder, and flags as booleans."""

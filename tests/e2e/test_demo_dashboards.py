@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab.demo.start import POLICY
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from tests.alerts.rules.alertmanagers import scraping
 from tests.alerts.rules.promtool import judging_budgets_at_once, rules_of
 from tests.dashboards.panel_queries import ALL, Prometheus, fill_variables, list_targets
@@ -69,7 +69,9 @@ def test_the_demo_fills_every_panel_and_leaves_nothing(tmp_path: Path):
     A panel has data, or is listed with the reason why it has none. A reason that no longer
     applies fails the test.
     """
-    rules = rules_of(parse(POLICY.read_text("utf-8"))).replace("interval: 2m", "interval: 2s")
+    rules = rules_of(parse_policy(POLICY.read_text("utf-8"))).replace(
+        "interval: 2m", "interval: 2s"
+    )
     rules = judging_budgets_at_once(rules)
     (tmp_path / "lineward-rules.yml").write_text(rules, encoding="utf-8")
     with start_demo(tmp_path / "t") as demo:

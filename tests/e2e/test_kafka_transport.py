@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
 from lab.demo.spark import ivy_conf
-from service.ingest.spark.spark_conf import package
+from service.ingest.spark.spark_conf import listener_package
 from tests.collector.running import ROOT, Collector
 from tests.service.commandline import environ
 from tests.service.ingest.kafka.broker import Broker, running_broker
@@ -75,7 +75,7 @@ def test_events_of_the_listener_in_a_topic_land(
     (lake / "pages_of_a" / "pages.txt").write_text("/a\n")
     (lake / "again").touch()
     conf = _read_documented_settings(broker)
-    assert conf["spark.jars.packages"].split(",")[0] == package()
+    assert conf["spark.jars.packages"].split(",")[0] == listener_package()
 
     run("pages_by_turn", lake, conf | ivy_conf())
     variables = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.demo.spark import both, listener_conf
+from lab.demo.spark import listener_conf, send_and_record
 from tests.e2e.running import Up
 from tests.service.waiting import until
 
@@ -31,7 +31,7 @@ def test_killing_the_collector_costs_the_real_listener_no_acked_event(
     lake = tmp_path / "lake"
     lake.mkdir()
     sent = lake / "sent.jsonl"
-    conf = listener_conf(both(up.collector, sent))
+    conf = listener_conf(send_and_record(up.collector, sent))
     conf["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_CLIENT_LOG.as_uri()}"
     job = submit("many_writes", lake, conf)
 

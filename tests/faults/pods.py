@@ -9,7 +9,7 @@ from pathlib import Path
 
 from collector.shipper.position import read_position
 from lineage.process.clock import system_clock
-from slis.spool_events import events
+from slis.spool_events import make_events
 from tests.collector.running import ROOT, Collector
 from tests.service.commandline import environ
 
@@ -114,7 +114,7 @@ class Sender:
         self._pods = pods
         self._left = (
             body
-            for _, body in events(
+            for _, body in make_events(
                 _MOST_EVENTS,
                 seed=seed,
                 start=system_clock() - _AGO,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lineage.catalog.engine import open_catalog
-from lineage.lake.settings import read_settings
+from lineage.lake.settings import read_lake_settings
 from lineage.lake.storage import open_lake
 from slis.settings import SharedPaths
 from tests.faults.chance import draw
@@ -82,7 +82,7 @@ def test_events_through_kills_land_as_in_an_undisturbed_run(
     land_topic(alone, variables, SharedPaths(data_dir=tmp_path / "data"))
     facts = contents(alone)
     assert different(contents(engine), facts) == {}
-    lake = open_lake(tmp_path, read_settings(variables))
+    lake = open_lake(tmp_path, read_lake_settings(variables))
     bodies = read_lake(engine, lake)
     assert bodies == sorted(sender.acked)
     # The driver writes one file a day; tasks write one each.

@@ -19,8 +19,8 @@ from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.catalog.tables import metadata
 from lineage.lake.reading import read_events
 from lineage.process.clock import system_clock
-from slis.spool_events import events, fill_spool
-from slis.stream.log.spool_reader import open_spool
+from slis.spool_events import fill_spool, make_events
+from slis.stream.log.spool_reader import open_spool_to_read
 from tests.faults.chance import draw
 from tests.service.waiting import until
 from tests.slis.lake.lakes import visible, writer_of
@@ -182,7 +182,8 @@ def _filled(folder: Path, count: int, start: datetime) -> Path:
     with closing(new_spool(folder / "spool.db", max_bytes=1 << 30)) as spool:
         spool.executemany(_REJECTED, [(0, f"{number}") for number in range(3)])
     fill_spool(
-        folder / "spool.db", events(count, seed=5, start=start, apart=timedelta(milliseconds=10))
+        folder / "spool.db",
+        make_events(count, seed=5, start=start, apart=timedelta(milliseconds=10)),
     )
     return folder
 
@@ -216,5 +217,5 @@ def test_a_driver_killed_at_random_leaves_no_trace(tmp_path):
     _check_ranks(disturbed)
     found = _lake(disturbed)
     assert found == _lake(undisturbed)
-    with open_spool(disturbed / "spool.db") as spool:
+    with open_spool_to_read(disturbed / "spool.db") as spool:
         assert found == spool.execute("SELECT seq, body FROM event ORDER BY seq").fetchall()

@@ -17,7 +17,7 @@ from sqlalchemy import text
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.lake.storage import open_lake
 from lineage.process.clock import system_clock
-from slis.spool_events import events
+from slis.spool_events import make_events
 from tests.faults.comparing import landed, read_lake
 from tests.faults.releases import Roles, extract_release
 from tests.service.commandline import ROOT
@@ -55,7 +55,7 @@ class Load(threading.Thread):
     def run(self) -> None:
         """Post until `finish`."""
         apart = timedelta(milliseconds=10)
-        given = events(1_000_000, seed=7, start=system_clock() - _AGO, apart=apart)
+        given = make_events(1_000_000, seed=7, start=system_clock() - _AGO, apart=apart)
         bodies = (body for _, body in given)
         while not self._stopping.wait(_PAUSE_SECONDS):
             some = list(islice(bodies, _POSTED))

@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient
 from sqlalchemy import make_url, text
 
 from lineage.catalog.engine import migrate, open_catalog
-from lineage.lake.settings import read_settings
+from lineage.lake.settings import read_lake_settings
 from lineage.process.clock import system_clock, to_micros
 from slis.lake.compaction import compact
 from slis.lake.writer import LakeWriter
@@ -71,7 +71,7 @@ def catalogs(postgres, tmp_path):
 @pytest.fixture
 def place(variables, tmp_path):
     """Return the place where the pipeline works."""
-    return SharedPaths(data_dir=tmp_path / "data", lake_settings=read_settings(variables))
+    return SharedPaths(data_dir=tmp_path / "data", lake_settings=read_lake_settings(variables))
 
 
 @pytest.fixture

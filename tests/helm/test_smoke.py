@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from collector.events import parse
+from collector.events import parse_event
 from collector.settings import Limits
 from tests.helm.charts import CHART
 
@@ -93,7 +93,7 @@ def test_smoke_passes_when_the_sli_comes_back(smoke, lineward, capsys):
     dropped = events[2]["outputs"][0]["facets"]["lifecycleStateChange"]["lifecycleStateChange"]
     assert dropped == "DROP"
     for body in server.events:
-        parse(body, Limits())
+        parse_event(body, Limits())
 
 
 def test_smoke_fails_without_an_sli(smoke, lineward, capsys):

@@ -13,7 +13,7 @@ from lab.simulation.gaps import FIXED, SILENCE, USUAL
 from lab.simulation.scheduled import daily, hourly, weekday
 from lab.simulation.streams import streaming
 from lab.simulation.unscheduled import bursty
-from lab.simulation.wall_clock import day_of
+from lab.simulation.wall_clock import midnight_after
 from lab.simulation.young import young
 
 COUNT = 12
@@ -75,7 +75,7 @@ def test_a_rule_that_trains_on_the_gap_under_test_finds_hardly_any(figures):
 def test_no_limit_uses_the_gap_that_it_judges(spark, tmp_path):
     """Use no write later than the one that began the gap."""
     simulated = daily(np.random.default_rng(3), 4)
-    instants = [day_of(60.0), day_of(81.0), day_of(120.0)]
+    instants = [midnight_after(60.0), midnight_after(81.0), midnight_after(120.0)]
     rows = judgement.limit_gaps(spark, tmp_path, simulated, instants)
     micros = np.array([round(one.timestamp() * 1e6) for one in instants])
 

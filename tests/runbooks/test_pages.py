@@ -14,7 +14,14 @@ from alerts.rules.rule_file import alert_names
 from collector import metrics
 from lineage.states import REASONS
 from runbooks.html import page_html
-from runbooks.library import PATH, SHARED, UnknownPageError, index, page, page_names
+from runbooks.library import (
+    PATH,
+    SHARED,
+    UnknownPageError,
+    index_markdown,
+    page_markdown,
+    page_names,
+)
 from service.api.app import create_app
 from service.runtime.settings import Settings
 from tests.alerts.rules.promtool import RUNBOOKS, rules_of
@@ -41,26 +48,26 @@ def test_each_alert_and_each_kind_of_fault_has_a_page_and_no_other_page_exists()
 @pytest.mark.parametrize("name", OWN)
 def test_a_page_has_all_four_sections_in_order(name: str):
     """Find Meaning, Impact, Diagnosis and Mitigation, none of them empty, and when to escalate."""
-    title, *sections = re.split(r"(?m)^## ", page(name))
+    title, *sections = re.split(r"(?m)^## ", page_markdown(name))
 
     assert title.strip() == f"# {name}"
     assert tuple(one.partition("\n")[0] for one in sections) == _SECTIONS
     assert all(one.partition("\n")[2].strip() for one in sections)
     assert "scalate" in sections[-1]
-    assert 15 < len(page(name).splitlines()) <= 60
+    assert 15 < len(page_markdown(name).splitlines()) <= 60
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_own_command_is_valid(name: str):
     """Parse command, options and arguments with the real parser."""
-    for arguments in commands(page(name)):
+    for arguments in commands(page_markdown(name)):
         parse(arguments)
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_command_in_a_sentence_exists(name: str):
     """Check the command and its options; a sentence may leave arguments to the reader."""
-    for arguments in mentioned(page(name)):
+    for arguments in mentioned(page_markdown(name)):
         assert parse(arguments, is_cut=True)
 
 
@@ -74,18 +81,18 @@ def test_an_invalid_command_would_be_found():
 @pytest.mark.parametrize("name", PAGES)
 def test_shell_blocks_are_shell(name: str):
     """Parse them as bash does; placeholders are quoted variables, so that they can be set."""
-    for block in blocks(page(name), "sh"):
+    for block in blocks(page_markdown(name), "sh"):
         done = subprocess.run(
             ["bash", "-n"], input=block, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, (block, done.stderr)
-    for words in simple(page(name)):
+    for words in simple(page_markdown(name)):
         assert not any(word.startswith("<") or "…" in word for word in words), words
 
 
 def test_every_query_is_promql(tmp_path: Path):
     """Parse it as Prometheus does."""
-    found = [(name, query) for name in PAGES for query in queries(page(name))]
+    found = [(name, query) for name in PAGES for query in queries(page_markdown(name))]
     rules = [
         {"record": f"page:{name.replace('-', '_')}:{number}", "expr": query}
         for number, (name, query) in enumerate(found)
@@ -111,7 +118,7 @@ def _known_metrics() -> set[str]:
 @pytest.mark.parametrize("name", PAGES)
 def test_every_metric_is_exposed_or_recorded(name: str):
     """Find each metric: a query over a missing one returns nothing, like a healthy system."""
-    named = set(_METRIC.findall(page(name))) - set(REASONS) - _ORACLES
+    named = set(_METRIC.findall(page_markdown(name))) - set(REASONS) - _ORACLES
 
     assert named <= _known_metrics()
 
@@ -119,7 +126,7 @@ def test_every_metric_is_exposed_or_recorded(name: str):
 def test_every_setting_exists():
     """Compare with the structs that are read."""
     documented = set(_VARIABLE.findall((ROOT / "docs" / "evidence.md").read_text("utf-8")))
-    named = {found for name in PAGES for found in _VARIABLE.findall(page(name))}
+    named = {found for name in PAGES for found in _VARIABLE.findall(page_markdown(name))}
 
     assert named <= setting_variables() | documented
 
@@ -127,20 +134,20 @@ def test_every_setting_exists():
 @pytest.mark.parametrize("name", PAGES)
 def test_every_link_leads_to_a_page(name: str):
     """Link own pages only: external pages may disappear."""
-    assert set(_LINK.findall(page(name))) <= page_names()
+    assert set(_LINK.findall(page_markdown(name))) <= page_names()
 
 
 @pytest.mark.parametrize("name", SHARED)
 def test_shared_parts_are_linked(name: str):
     """Find a link to each shared part."""
-    assert any(f"]({name})" in page(other) for other in OWN)
+    assert any(f"]({name})" in page_markdown(other) for other in OWN)
 
 
 def test_every_address_is_served_at_its_port():
     """Match each path with its port: 8700 collector, 8701 API, 8702 metrics."""
     routes = [re.sub(r"\{[^}]+\}", "[^/]+", route.path) for route in create_app(Settings()).routes]
     for name in PAGES:
-        for port, path in _URL.findall(page(name)):
+        for port, path in _URL.findall(page_markdown(name)):
             if port == "0":
                 assert path in ("/livez", "/readyz", "/metrics"), (name, path)
             elif port == "1":
@@ -163,18 +170,18 @@ def test_no_page_name_leads_out_of_the_folder():
     """Look the name up, and open no path from its text."""
     for name in ("../library", "", ".", "failed.md", "/etc/passwd", "failed\0"):
         with pytest.raises(UnknownPageError):
-            page(name)
+            page_markdown(name)
 
 
 def test_the_index_lists_every_page_once():
     """Read all of them, by the path that is served."""
-    assert sorted(_LINK.findall(index())) == sorted(f"{PATH}/{name}" for name in PAGES)
+    assert sorted(_LINK.findall(index_markdown())) == sorted(f"{PATH}/{name}" for name in PAGES)
 
 
 @pytest.mark.parametrize("name", sorted(page_names()))
 def test_a_block_with_an_action_is_marked_as_a_dry_run(name):
     """Find the note below each block with `lineward act` and without `--yes`, and nowhere else."""
-    blocks = re.findall(r"(?ms)^ *```\w*\n(.*?)^ *```", page(name))
+    blocks = re.findall(r"(?ms)^ *```\w*\n(.*?)^ *```", page_markdown(name))
     lines = [block.splitlines() for block in blocks]
     dry = [any("lineward act " in each and "--yes" not in each for each in one) for one in lines]
 

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 
 from service.runtime.catalog_jobs import CatalogJobs
 from service.runtime.leader import Leader
-from service.runtime.periodic import Work
+from service.runtime.periodic import CatalogTask
 from service.runtime.scheduler import JobRegistry
 
 
 def registry_of(
     url: str,
-    build: Callable[[], Sequence[Work]],
+    build: Callable[[], Sequence[CatalogTask]],
     *,
     steps: Sequence[str] = ("work",),
     leader: Leader | None = None,
@@ -23,9 +23,9 @@ def registry_of(
     return registry
 
 
-def run_once(url: str, *works: Work) -> JobRegistry:
-    """Run works once, as steps `work 0`, `work 1`, … of a job."""
-    steps = [f"work {number}" for number in range(len(works))]
-    registry = registry_of(url, lambda: works, steps=steps)
+def run_once(url: str, *tasks: CatalogTask) -> JobRegistry:
+    """Run tasks once, as steps `task 0`, `task 1`, … of a job."""
+    steps = [f"task {number}" for number in range(len(tasks))]
+    registry = registry_of(url, lambda: tasks, steps=steps)
     registry.run("work")
     return registry

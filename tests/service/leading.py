@@ -21,7 +21,7 @@ from service.runtime.scheduler import JobRegistry
 
 
 def replica(url: str, name: str, seconds: float) -> JobRegistry:
-    """Start what a service starts for its lease, and one work of the leader."""
+    """Start what a service starts for its lease, and one task of the leader."""
 
     def write(engine: Engine) -> None:
         with write_transaction(engine) as connection:

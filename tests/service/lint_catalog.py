@@ -12,7 +12,7 @@ from lineage.names.keys import key
 from lineage.names.patterns import pattern_of
 from lineage.process.clock import to_micros
 from service.queries.lint.findings import LintAnswer
-from service.queries.lint.lint import lint
+from service.queries.lint.lint import find_duplicates_and_claims
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -70,4 +70,4 @@ def explode(catalog: Engine, namespace: str, name: str, new: int) -> None:
 def run_lint(catalog: Engine, **bounds: int) -> LintAnswer:
     """Return the findings of a lint of the catalog."""
     with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
-        return lint(reader, **bounds)
+        return find_duplicates_and_claims(reader, **bounds)

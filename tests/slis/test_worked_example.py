@@ -4,12 +4,12 @@ from pyspark.sql import functions as F
 
 from lineage.states import GOOD, UNKNOWN
 from slis.evaluation.facts_as_of import activity, facts_as_of
-from slis.evaluation.judge_datasets import datasets_judged, tallies
-from slis.evaluation.reasons import reasons
+from slis.evaluation.judge_datasets import count_datasets, datasets_judged
+from slis.evaluation.reasons import add_reasons
 from slis.indicators.completeness.edges import UNREPORTED_SINCE, edge_tally
-from slis.indicators.completeness.edges import edges as completeness
+from slis.indicators.completeness.edges import judge_edges as completeness
 from slis.indicators.completeness.schemas import EXPECTED_EDGES
-from slis.indicators.provenance import provenance
+from slis.indicators.provenance import judge_reads
 from tests.slis.sli_frames import datasets, day, edges, frame, gaps, instants, naive, reads, writes
 
 ORDERS, RAW, COUNTRIES, CORE, MART = range(1, 6)
@@ -92,7 +92,7 @@ def test_the_worked_example_holds_for_coverage_and_freshness(spark):
     facts = facts_as_of(activity(written, seen), _datasets(spark), instants(spark, NIGHT))
     judged = datasets_judged(facts, edges(spark), gaps(spark))
 
-    found = tallies(judged, facts).drop("as_of").collect()
+    found = count_datasets(judged, facts).drop("as_of").collect()
     assert {tuple(row) for row in found} == {
         ("M1", "critical", "inherited", 1, 2, 0, 0, 1),
         ("M1", "critical", "declared", 0, 1, 0, 0, 0),
@@ -101,7 +101,7 @@ def test_the_worked_example_holds_for_coverage_and_freshness(spark):
         ("M2", "critical", "declared", 0, 0, 0, 1, 0),
         ("M2", "important", "declared", 0, 0, 0, 1, 0),
     }
-    states = reasons(
+    states = add_reasons(
         judged, edges(spark, (ORDERS, RAW), (RAW, CORE), (COUNTRIES, CORE), (CORE, MART))
     )
     assert {tuple(row) for row in states.where("sli = 'M1'").select(*_COLUMNS).collect()} == {
@@ -167,7 +167,7 @@ def test_the_worked_example_holds_for_missing_provenance(spark):
     written, seen = _facts(spark, DAYS)
     nights = instants(spark, *(day(number, 12) for number in DAYS))
 
-    outcomes = provenance(seen, written, _datasets(spark), nights, horizon=day(0))
+    outcomes = judge_reads(seen, written, _datasets(spark), nights, horizon=day(0))
 
     is_good, is_known = F.col("outcome") == GOOD, F.col("outcome") != UNKNOWN
     counted = outcomes.groupBy("as_of").agg(F.count_if(is_good), F.count_if(is_known))
@@ -183,7 +183,7 @@ def test_one_time_has_the_same_rows_alone_and_in_a_grid(spark):
 
     def judged(*times):  # noqa: ANN002
         facts = facts_as_of(activity(written, seen), _datasets(spark), instants(spark, *times))
-        return reasons(datasets_judged(facts, edges(spark), gaps(spark)), edges(spark))
+        return add_reasons(datasets_judged(facts, edges(spark), gaps(spark)), edges(spark))
 
     at_once = judged(*grid).collect()
     for time in (day(7, 1), day(7, 2, 30)):

@@ -46,16 +46,16 @@ def _load_classes(folder: Path) -> None:
     from lineage.catalog.engine import catalog_url, migrate, open_catalog  # noqa: PLC0415
     from lineage.policy import Policy  # noqa: PLC0415
     from slis.evaluation.evaluation import evaluate  # noqa: PLC0415
-    from slis.spark.session import open_session  # noqa: PLC0415
-    from slis.spool_events import events, fill_spool  # noqa: PLC0415
+    from slis.spark.session import spark_session  # noqa: PLC0415
+    from slis.spool_events import fill_spool, make_events  # noqa: PLC0415
     from tests.slis.stream.spools import work_off  # noqa: PLC0415
 
     engine = open_catalog(catalog_url(folder))
     migrate(engine)
     start = datetime(2026, 11, 20, tzinfo=UTC)
     apart = timedelta(seconds=1)
-    fill_spool(folder / "spool.db", events(50, seed=5, start=start, apart=apart))
-    spark = open_session(warehouse=folder / "warehouse")
+    fill_spool(folder / "spool.db", make_events(50, seed=5, start=start, apart=apart))
+    spark = spark_session(warehouse=folder / "warehouse")
     for name, value in INTERPRETED.items():
         spark.conf.set(name, value)
     work_off(engine, folder, start + timedelta(hours=1))

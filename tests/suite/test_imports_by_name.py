@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
@@ -13,6 +13,7 @@ import pytest
 _ROOT = Path(__file__).parents[2]
 _PACKAGES = ("alerts", "collector", "dashboards", "lab", "lineage", "runbooks", "service", "slis")
 _MODULE = re.compile(rf"({'|'.join(_PACKAGES)})(\.\w+)+")
+_IMPORT = re.compile(rf"from ({_MODULE.pattern}) import (\w+(?:, \w+)*)")
 
 
 def _trees() -> Iterator[tuple[str, ast.AST]]:
@@ -61,6 +62,26 @@ def test_modules_imported_by_a_string_exist() -> None:
 
     assert found == {}
     assert sum(len(list(list_imports(tree))) for _, tree in _trees()) > 20
+
+
+def imports_of_scripts(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Return each module and name that a shell script has Python import."""
+    for text in texts:
+        for found in _IMPORT.finditer(text):
+            yield from ((found[1], name) for name in found[4].split(", "))
+
+
+def test_shell_scripts_import_what_exists() -> None:
+    """Find each name: a script fails only where it runs, as in the build of an image."""
+    scripts = [*(_ROOT / "scripts").glob("*.sh"), *(_ROOT / "helm").rglob("*.sh")]
+    named = [*imports_of_scripts(script.read_text(encoding="utf-8") for script in scripts)]
+
+    assert [name for module, name in named if not hasattr(import_module(module), name)] == []
+    assert named
+    assert [*imports_of_scripts(["-c 'from slis.meta import one, two; one()'"])] == [
+        ("slis.meta", "one"),
+        ("slis.meta", "two"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ class MissingSecretError(ValueError):
     """File that cannot be read or is empty."""
 
 
-def read_secret(path: Path) -> str:
+def read_secret_file(path: Path) -> str:
     """Return the content of a file without surrounding white space.
 
     Raises:

@@ -20,7 +20,7 @@ from lineage.catalog.reader import open_reader
 from lineage.names.keys import key
 from lineage.process.clock import to_micros
 from service.runtime.child import Child, RoleCommand
-from service.runtime.roles import commands, environment
+from service.runtime.roles import role_commands, role_environment
 from service.runtime.settings import Settings
 
 EVENTS_A_SECOND: Final = 1_000
@@ -35,7 +35,7 @@ class Roles:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._commands = {each.role: each for each in commands(settings)}
+        self._commands = {each.role: each for each in role_commands(settings)}
         self._started: list[Child] = []
         self._to = http.client.HTTPConnection(settings.host, settings.service_port, timeout=60)
 
@@ -85,7 +85,7 @@ class Roles:
     def _start(self, command: RoleCommand) -> None:
         """Start a role as `lineward up` does."""
         log = self._settings.data_dir / f"{command.role}.log"
-        child = Child(command, environment(self._settings), log)
+        child = Child(command, role_environment(self._settings), log)
         child.start()
         self._started.append(child)
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from lab.gameday.driver.saved_run import SavedSlab
 from lab.gameday.fake_receivers import ReceivedMessage
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from lineage.states import BAD, UNKNOWN
 
 Spell = tuple[int, int]
@@ -20,7 +20,7 @@ def baseline(slabs: Iterable[SavedSlab]) -> list[ReceivedMessage]:
     found = []
     for slab in slabs:
         names |= _names(slab.tables)
-        for row in rows_of(slab.changes):
+        for row in read_changes(slab.changes):
             key, slis = row["dataset_key"], bad.setdefault(row["dataset_key"], set())
             was_bad = bool(slis)
             (slis.add if row["state"] == BAD else slis.discard)(row["sli"])
@@ -42,7 +42,7 @@ def unknown_spells(slabs: Iterable[SavedSlab]) -> Iterator[Spell]:
     ends_at = 0
     for slab in slabs:
         ends_at = slab.figures.ends_at
-        for row in rows_of(slab.changes):
+        for row in read_changes(slab.changes):
             key = row["dataset_key"]
             slis = unknown.setdefault(key, set())
             (slis.add if row["state"] == UNKNOWN else slis.discard)(row["sli"])
@@ -53,7 +53,7 @@ def unknown_spells(slabs: Iterable[SavedSlab]) -> Iterator[Spell]:
     yield from ((start, ends_at) for start in open_at.values())
 
 
-def rows_of(changes: pa.Table) -> Iterator[dict[str, Any]]:
+def read_changes(changes: pa.Table) -> Iterator[dict[str, Any]]:
     """Yield each change, with its instant in µs as `at`."""
     micros = changes.column("as_of").cast(pa.int64()).to_pylist()
     names = ("dataset_key", "sli", "state", "reason", "evidence", "limit_seconds", "limit_origin")

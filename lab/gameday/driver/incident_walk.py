@@ -17,12 +17,12 @@ from alerts.incidents.incident import Incident
 from alerts.notify.notification_worker import NotificationWorker
 from alerts.notify.sender import Sender
 from alerts.notify.settings import TICKETS, DeliverySettings, RoutingSettings
-from alerts.operator_actions.command_requests import CommandRequest, submit
+from alerts.operator_actions.command_requests import CommandRequest, submit_command
 from lab.gameday.driver.fake_transports import transports
 from lab.gameday.driver.saved_run import SavedSlab
 from lab.gameday.driver.staged_catalog import Stage
 from lab.gameday.fake_receivers import ReceivedMessage, Receivers
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.policy import Policy
@@ -47,7 +47,7 @@ class _Answer(msgspec.Struct, frozen=True):
     until: int
 
 
-class Walked(msgspec.Struct, frozen=True):
+class WalkResult(msgspec.Struct, frozen=True):
     """Messages that people received, and the list behind each link at that time."""
 
     messages: list[ReceivedMessage]
@@ -58,7 +58,7 @@ class Walked(msgspec.Struct, frozen=True):
         return self.lists.get((link, at), frozenset())
 
 
-def walk(engine: Engine, policy: Policy, slabs: Iterable[SavedSlab]) -> Walked:
+def walk(engine: Engine, policy: Policy, slabs: Iterable[SavedSlab]) -> WalkResult:
     """Walk a month.
 
     Args:
@@ -72,7 +72,7 @@ def walk(engine: Engine, policy: Policy, slabs: Iterable[SavedSlab]) -> Walked:
             walking.through(slab)
     finally:
         walking.close()
-    return Walked(walking.receivers.messages, walking.lists)
+    return WalkResult(walking.receivers.messages, walking.lists)
 
 
 class _Walking:
@@ -171,7 +171,7 @@ class _Walking:
                 incident_id=answer.incident, action="acknowledge", by="on call", via="api"
             )
             with write_transaction(self._engine) as connection:
-                submit(connection, wanted, self._now)
+                submit_command(connection, wanted, self._now)
 
     def _is_over(self, incident: str) -> bool:
         table = tables.incident

@@ -13,12 +13,12 @@ from lab.gameday.driver.message_listener import MessageListener
 from lab.gameday.driver.service_client import ServiceClient
 from lab.gameday.fake_receivers import ReceivedMessage, Receivers
 from lab.gameday.live.course import Faults
-from lab.gameday.live.estate import NAMESPACE, PACE, TEAMS, WritePace, chains, day_of
-from lab.gameday.live.plan import chains_for, plan
+from lab.gameday.live.estate import NAMESPACE, PACE, TEAMS, WritePace, chains, day_name
+from lab.gameday.live.plan import chains_for, plan_live_faults
 from lab.gameday.live.running import RunningChains
+from lab.gameday.score_shapes import Score
 from lab.gameday.scorer import first_message_at, score
-from lab.gameday.scores import Score
-from lab.gameday.truth import Kind, NamePattern, Truth
+from lab.gameday.truth_shapes import Kind, NamePattern, Truth
 from lineage.errors import RequestError
 from lineage.process.clock import SECOND_MICROS, system_clock, to_micros
 from lineage.states import GOOD
@@ -116,7 +116,7 @@ class _Day:
         self._poster, self._asked = poster, asked
         self._listener = MessageListener(receivers, asked)
         self._begins_at = _now()
-        self._name = day_of(self._begins_at)
+        self._name = day_name(self._begins_at)
         self._estate = chains(wanted.seed, chains_for(wanted.faults), self._begins_at, wanted.pace)
         self._running = RunningChains(self._estate, self._begins_at, wanted.pace)
         self._faults: Faults | None = None
@@ -141,7 +141,9 @@ class _Day:
 
     def inject(self) -> None:
         """Inject all planned faults, and wait for the end of each."""
-        planned = plan(self._estate, self._wanted.faults, self._wanted.kinds, self._wanted.pace)
+        planned = plan_live_faults(
+            self._estate, self._wanted.faults, self._wanted.kinds, self._wanted.pace
+        )
         faults = self._faults = Faults(self._estate, self._running, planned, _now())
         shown = faults.counts()
         while not faults.is_over:

@@ -11,7 +11,7 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from collector.events import parse
+from collector.events import parse_event
 from collector.settings import Limits
 from collector.spool import Spool
 from collector.spool_file import open_spool
@@ -31,7 +31,7 @@ class NotTakenError(Exception):
     """Error: the spool did not accept an event of the history; the message says why."""
 
 
-class Collected:
+class CollectedSpool:
     """Spool of the collector below a folder."""
 
     def __init__(self, path: Path) -> None:
@@ -73,7 +73,7 @@ class Collected:
             rows = []
             for event in slab.events[first : first + _AT_ONCE]:
                 self._at = from_micros(event.received_at)
-                rows.append(spool.event_row(parse(event.body, _LIMITS), "http"))
+                rows.append(spool.event_row(parse_event(event.body, _LIMITS), "http"))
             spool.submit(WriteRequest(tuple(rows), (), None))
 
     def _set_heartbeat(self, at: int) -> None:

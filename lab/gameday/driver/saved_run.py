@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 
 from lab.gameday.estate import Shape
 from lab.gameday.faults import Day
-from lab.gameday.policy import text_of
-from lab.gameday.truth import Truth
+from lab.gameday.policy import policy_text
+from lab.gameday.truth_shapes import Truth
 from lab.replay.arrivals import ACTIVITY
-from lineage.policy import Policy, parse
+from lineage.policy import Policy, parse_policy
 from service.errors import RejectedInputError
 
 _CHANGES, _ACTIVITY = "changes", "activity"
@@ -83,7 +83,7 @@ class SavedRun:
     def begin(self, shape: Shape, day: Day, policy: Policy) -> None:
         """Write down what is to be done."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.policy_file.write_text(text_of(policy), encoding="utf-8")
+        self.policy_file.write_text(policy_text(policy), encoding="utf-8")
         self._write(SavedDay(shape, len(day.truth.faults), day.truth))
 
     def add(self, number: int, slab: SavedSlab) -> None:
@@ -113,7 +113,7 @@ class SavedRun:
 
     def policy(self) -> Policy:
         """Read the estate's policy, as a service would."""
-        return parse(self.policy_file.read_text(encoding="utf-8"), _POLICY)
+        return parse_policy(self.policy_file.read_text(encoding="utf-8"), _POLICY)
 
     def slabs(self) -> Iterator[SavedSlab]:
         """Yield the slabs in their order.

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from service.errors import NotRunningError, RejectedInputError
-from service.ingest.collector_client import read_token
+from service.ingest.collector_client import read_token_file
 from service.queries.incident_shapes import IncidentDetail
 from service.queries.shapes import DatasetPage, DatasetRow
 
@@ -42,7 +42,7 @@ class ServiceClient:
     def _get(self, path: str, shape: type[_Shape], query: dict[str, Any] | None = None) -> _Shape:
         headers = {}
         if self._token_file is not None:
-            headers["Authorization"] = f"Bearer {read_token(self._token_file)}"
+            headers["Authorization"] = f"Bearer {read_token_file(self._token_file)}"
         try:
             answer = self._client.get(f"{self._url}{path}", params=query, headers=headers)
         except httpx.TransportError as error:

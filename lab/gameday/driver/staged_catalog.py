@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 from sqlalchemy import Connection, Engine, Table, delete, insert, text
 
-from lab.gameday.driver.baseline import rows_of
+from lab.gameday.driver.baseline import read_changes
 from lab.gameday.driver.saved_run import SavedSlab
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
@@ -52,7 +52,7 @@ class Stage:
             # Of the slab before, what came after the last instant at which anybody looked.
             self.bring(self._waiting[0][0])
         changes: list[tuple[int, str, Row]] = [
-            *((row["at"], "state", row) for row in rows_of(slab.changes)),
+            *((row["at"], "state", row) for row in read_changes(slab.changes)),
             *((row["visible_at"], "activity", row) for row in _micros(slab.activity)),
             *((row.pop("visible_at"), "run", row) for row in slab.tables["run"].to_pylist()),
         ]

@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterable
 from pyspark.sql import SparkSession
 
 from lab.bench.evaluate import peak_bytes
-from lab.gameday.driver.reception import Collected
+from lab.gameday.driver.reception import CollectedSpool
 from lab.gameday.driver.saved_run import SavedRun, SavedSlab, SlabFigures
 from lab.gameday.history import Slab, slabs
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, Estate
-from lab.gameday.truth import Truth
+from lab.gameday.truth_shapes import Truth
 from lab.replay.arrivals import Arrivals
-from lab.replay.slab import Replay
+from lab.replay.slab import SlabReplay
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from slis.settings import SharedPaths
 
 OnDays = Callable[[float], None]
 
 
-def replay(
+def replay_history(
     spark: SparkSession,
     kept: SavedRun,
     estate: Estate,
@@ -41,7 +41,9 @@ def replay(
     migrate(engine)
     try:
         place = SharedPaths(data_dir=folder)
-        course = _Course(Replay(spark, engine, place, kept.policy()), Collected(place.spool), kept)
+        course = _Course(
+            SlabReplay(spark, engine, place, kept.policy()), CollectedSpool(place.spool), kept
+        )
         truth = kept.planned().truth
         course.begin(truth)
         for slab in slabs(estate, injected):
@@ -53,7 +55,7 @@ def replay(
 
 
 class _Course:
-    def __init__(self, replay: Replay, collected: Collected, kept: SavedRun) -> None:
+    def __init__(self, replay: SlabReplay, collected: CollectedSpool, kept: SavedRun) -> None:
         self._replay = replay
         self._collected = collected
         self._kept = kept

@@ -4,14 +4,14 @@ import tempfile
 from pathlib import Path
 
 from lab.gameday.driver.saved_run import SavedRun
-from lab.gameday.driver.state_changes import OnDays, replay
-from lab.gameday.estate import Shape, make
-from lab.gameday.faults import plan
-from lab.gameday.policy import policy_of
-from lab.gameday.truth import KINDS, Kind
+from lab.gameday.driver.state_changes import OnDays, replay_history
+from lab.gameday.estate import Shape, build_estate
+from lab.gameday.faults import plan_faults
+from lab.gameday.policy import build_policy
+from lab.gameday.truth_shapes import KINDS, Kind
 from service.errors import RejectedInputError
 from slis.spark import garbage_collection
-from slis.spark.session import open_session
+from slis.spark.session import spark_session
 
 _MEMORY = "2g"  # a month of runs is in the catalog, on disk; a day at a minute is what Spark holds
 
@@ -41,14 +41,14 @@ def replay_days(
     if place.exists() and any(place.iterdir()):
         raise RejectedInputError(f"{place} is not empty: name another folder, or use --reuse")
     # A lack of room is an error before Spark starts.
-    estate = make(shape)
-    day = plan(estate, faults, kinds)
+    estate = build_estate(shape)
+    day = plan_faults(estate, faults, kinds)
     kept = SavedRun(place)
-    kept.begin(shape, day, policy_of(estate, day.suppressions))
-    spark = open_session(driver_memory=_MEMORY, warehouse=place / "warehouse")
+    kept.begin(shape, day, build_policy(estate, day.suppressions))
+    spark = spark_session(driver_memory=_MEMORY, warehouse=place / "warehouse")
     garbage_collection.freeze_objects()
     try:
-        replay(spark, kept, estate, day.injected, on_days)
+        replay_history(spark, kept, estate, day.injected, on_days)
     finally:
         spark.stop()
     return kept

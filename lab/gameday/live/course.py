@@ -12,7 +12,7 @@ from lab.gameday.live.plan import QUIET_KINDS, PlannedFault
 from lab.gameday.live.running import RunningChains
 from lab.gameday.model import Estate
 from lab.gameday.scorer import is_among
-from lab.gameday.truth import Fault, Truth
+from lab.gameday.truth_shapes import Fault, Truth
 from lineage.process.clock import SECOND_MICROS
 
 Stage = Literal["planned", "begun", "ended", "over"]

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from lab.gameday.model import Estate, Region, SimulatedDataset, SimulatedJob, Team
-from lab.gameday.traits import names
+from lab.gameday.traits import two_word_names
 from lineage.policy.model import DatasetRule, JobRule, Owner, Policy
 from lineage.process.clock import SECOND_MICROS
 from lineage.states import OPTIONAL, TIERS, Tier
@@ -49,7 +49,7 @@ def chains(seed: int, count: int, begins_at: int, pace: WritePace = PACE) -> Est
         begins_at: of the day, µs UTC: no two days have a name in common.
         pace: of the sources.
     """
-    built = _Builder(seed, day_of(begins_at), pace)
+    built = _Builder(seed, day_name(begins_at), pace)
     for number in range(count):
         built.add_chain(number)
     first_day = datetime.fromtimestamp(begins_at // SECOND_MICROS, UTC).date()
@@ -57,7 +57,7 @@ def chains(seed: int, count: int, begins_at: int, pace: WritePace = PACE) -> Est
     return Estate(seed, first_day, 1, teams, tuple(built.datasets), tuple(built.jobs))
 
 
-def day_of(begins_at: int) -> str:
+def day_name(begins_at: int) -> str:
     """Return a day's name, of letters: digits would be folded as dates are."""
     letters, rest = "", begins_at // SECOND_MICROS
     while rest:
@@ -69,7 +69,7 @@ def day_of(begins_at: int) -> str:
 class _Builder:
     def __init__(self, seed: int, day: str, pace: WritePace) -> None:
         self._day, self._pace = day, pace
-        self._names = names(random.Random(f"{seed} {day}"))  # noqa: S311 - made up, no secret
+        self._names = two_word_names(random.Random(f"{seed} {day}"))  # noqa: S311 - made up, no secret
         self.datasets: list[SimulatedDataset] = []
         self.jobs: list[SimulatedJob] = []
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from lab.gameday import verdict
-from lab.gameday.scores import Score
+from lab.gameday.score_shapes import Score
 
 
 class Spread(msgspec.Struct, frozen=True):
@@ -30,9 +30,9 @@ def _rank(found: list[float], share: float) -> float:
     return found[math.ceil(share * len(found)) - 1]
 
 
-def failings(score: Score) -> list[str]:
+def failed_live_criteria(score: Score) -> list[str]:
     """Return the criteria that fail, each in a sentence; a day may have no false page."""
-    found = verdict.failings([score])
+    found = verdict.failed_criteria([score])
     if score.false_pages:
         found.append(f"false pages: {score.false_pages}")
     for each in score.faults:

@@ -8,7 +8,7 @@ import msgspec
 
 from lab.gameday.live.estate import PACE, WritePace
 from lab.gameday.model import Estate, SimulatedJob
-from lab.gameday.truth import KINDS, Kind
+from lab.gameday.truth_shapes import KINDS, Kind
 
 PLAYED_KINDS: Final[tuple[Kind, ...]] = (
     "killed_job",
@@ -74,7 +74,7 @@ def chains_for(faults: int) -> int:
     return faults + _quiet(faults) + 1
 
 
-def plan(
+def plan_live_faults(
     estate: Estate, faults: int, kinds: Sequence[Kind], pace: WritePace = PACE
 ) -> list[PlannedFault]:
     """Plan that many faults of these kinds, each in its own chain, and the silent kinds.

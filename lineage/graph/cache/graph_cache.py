@@ -76,10 +76,10 @@ class LineageCache:
         log.debug("lineage_read", seconds=round(took, 3))
         with self._lock:
             self._held = self._held if found is None else (began, found)
-            self._due = began + pause(took)
+            self._due = began + pause_after(took)
             self._reading = None
 
 
-def pause(took: float) -> float:
+def pause_after(took: float) -> float:
     """Seconds from the begin of one reading, which took so long, to that of the next."""
     return max(EVERY_SECONDS, min(took / _SHARE, _OLDEST_WITHOUT_NEED - took))

@@ -41,7 +41,7 @@ class _Numbered(msgspec.Struct, frozen=True, eq=False):
     jobs: NDArray[np.int32]
 
 
-def merge(before: Snapshot, changed: list[int], read: EdgeColumns) -> Merged:
+def replace_slices(before: Snapshot, changed: list[int], read: EdgeColumns) -> Merged:
     """Return `before` with these slices of its edges, by their upstream keys, replaced."""
     is_out = np.isin(before.keys >> SLICE_BITS, changed)
     down, up = _numbered(before.ways["downstream"]), _numbered(before.ways["upstream"])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lineage.catalog.reader import CatalogReader, columns_for
 from lineage.graph.adjacency import Keys, positions_in
 from lineage.graph.cache.dataset_attributes import read_policies, read_states
-from lineage.graph.cache.merging import SLICE_BITS, EdgeColumns, merge
+from lineage.graph.cache.merging import SLICE_BITS, EdgeColumns, replace_slices
 from lineage.graph.cache.snapshot import NOTHING, NOWHERE, Mark, Numbers, Snapshot, Texts
 
 _AT_ONCE: Final = 16_000  # names
@@ -56,7 +56,7 @@ def _of_edges(reader: CatalogReader, mark: Mark, before: Snapshot) -> Snapshot:
     was = before.mark
     changed = [number for number in was.keys() | mark.keys() if was.get(number) != mark.get(number)]
     read = _edges(reader, changed)
-    found = merge(before, changed, read)
+    found = replace_slices(before, changed, read)
     names, namespace_of, namespaces = _names(reader, found.keys, before)
     return Snapshot(
         keys=found.keys,

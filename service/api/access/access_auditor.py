@@ -14,7 +14,7 @@ from lineage.catalog.upsert import fold_rows, lock_row
 from lineage.periods import Monotonic, Period
 from lineage.process.clock import DAY_MICROS, Clock, to_micros
 from lineage.states import UNAUTHORIZED_ACCESS
-from service.api.access.judge import AccessFileVersion, fault_of
+from service.api.access.judge import AccessFileVersion, access_fault
 from service.api.served.counter_buffer import CountBatch, add_batch
 
 DENIED, UNAUTHORIZED = "lineage_access_denied", "lineage_access_unauthorized"
@@ -98,7 +98,7 @@ def audited_rows(
         if row["decision"] != "allow":
             batch.counts[DENIED, row["reason"]] += 1
             continue
-        fault = fault_of(row, versions)
+        fault = access_fault(row, versions)
         if fault is None:
             batch.count(UNAUTHORIZED_ACCESS, row["at"], "good")
         else:

@@ -47,7 +47,7 @@ class RequestBudget:
         return self._spent[counted]
 
 
-class Grouped:
+class RejectionCounts:
     """Rejections without a row of their own, by reason, since they were taken last."""
 
     def __init__(self) -> None:

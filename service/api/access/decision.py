@@ -75,7 +75,7 @@ def status_of(reason: str) -> int:
     return 401 if reason in _UNKNOWN_WHO else 403
 
 
-def advice(reason: str) -> str:
+def rejection_advice(reason: str) -> str:
     """Return advice for a rejected request, without any text of the request."""
     return _ADVICE[reason]
 

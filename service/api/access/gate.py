@@ -14,9 +14,9 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage.catalog.policy_notes import ACCESS_OFF
 from service.api.access.access_policy import CATALOG_UNREAD, AccessInForce, EffectiveAccess
-from service.api.access.audit import AccessRecord, Recorder, UnauditedError
-from service.api.access.budget import Grouped, RequestBudget
-from service.api.access.decision import OTHER, AccessDecision, advice, bearers, decide
+from service.api.access.audit_log import AccessRecord, Recorder, UnauditedError
+from service.api.access.budget import RejectionCounts, RequestBudget
+from service.api.access.decision import OTHER, AccessDecision, bearers, decide, rejection_advice
 from service.api.access.versions import AccessVersion
 from service.api.problems import Problem, is_page, shown_as
 from service.queries.visibility import Visibility
@@ -61,7 +61,7 @@ class Gate:
         force: AccessInForce,
         recorder: Recorder,
         budget: RequestBudget,
-        grouped: Grouped,
+        grouped: RejectionCounts,
     ) -> None:
         self._app = app
         self._force = force
@@ -95,7 +95,7 @@ class Gate:
         if verdict == "own_row":
             return False
         self._grouped.add(decision.reason)
-        unknown = Problem("Unauthorized", _UNKNOWN, advice(decision.reason))
+        unknown = Problem("Unauthorized", _UNKNOWN, rejection_advice(decision.reason))
         await _reject(scope, send, TOO_MANY if verdict == "too_many" else unknown)
         return True
 
@@ -108,7 +108,7 @@ class Gate:
             await self._app(scope, receive, held.send)
         else:
             title = "Unauthorized" if decision.status != _FORBIDDEN else "Forbidden"
-            problem = Problem(title, decision.status, advice(decision.reason))
+            problem = Problem(title, decision.status, rejection_advice(decision.reason))
             await _reject(scope, held.send, problem)
 
 

@@ -7,8 +7,8 @@ from litestar.middleware import DefineMiddleware
 from lineage.process.clock import Clock, system_clock, to_micros
 from service.api.access.access_auditor import AccessAuditor
 from service.api.access.access_policy import AccessInForce
-from service.api.access.audit import AccessRecord, Recorder, UnauditedError
-from service.api.access.budget import BudgetBounds, Grouped, RequestBudget
+from service.api.access.audit_log import AccessRecord, Recorder, UnauditedError
+from service.api.access.budget import BudgetBounds, RejectionCounts, RequestBudget
 from service.api.access.gate import Gate
 from service.api.access.served_counts import ServedCounter, ServedLog
 from service.api.access.unaudited_counts import AccessCounter
@@ -39,7 +39,7 @@ class Guard:
         self._force = AccessInForce(self.policy, clock)
         self._recorder = Recorder(settings.catalog, self._force)
         self._served = ServedLog()
-        self._grouped = Grouped()
+        self._grouped = RejectionCounts()
         self._budget = RequestBudget(time.monotonic)
         self._signing_in = RequestBudget(time.monotonic, BudgetBounds(answers=_SIGNED_IN))
         self.count = AccessCounter(self._recorder, self._served, self._grouped, clock)

@@ -48,7 +48,7 @@ def version_at(versions: Sequence[AccessFileVersion], at: int) -> AccessFileVers
     return in_force
 
 
-def fault_of(row: Mapping[str, Any], versions: Sequence[AccessFileVersion]) -> str | None:
+def access_fault(row: Mapping[str, Any], versions: Sequence[AccessFileVersion]) -> str | None:
     """Return why this access should have been rejected; None where it was right to permit it.
 
     Args:

@@ -24,7 +24,7 @@ _MOST_WAITING = 100_000
 _OK, _NOT_OK = 200, 300
 
 
-class Answered(msgspec.Struct, frozen=True):
+class ServedResponse(msgspec.Struct, frozen=True):
     """Response that left; times in µs."""
 
     request_id: str
@@ -37,10 +37,10 @@ class ServedLog:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: list[Answered] = []
+        self._waiting: list[ServedResponse] = []
         self._lost = 0
 
-    def add(self, answered: Answered) -> None:
+    def add(self, answered: ServedResponse) -> None:
         """Note one."""
         with self._lock:
             if len(self._waiting) < _MOST_WAITING:
@@ -48,14 +48,14 @@ class ServedLog:
             else:
                 self._lost += 1
 
-    def take(self) -> tuple[list[Answered], int]:
+    def take(self) -> tuple[list[ServedResponse], int]:
         """Return and remove the waiting responses, with the count of those that did not fit."""
         with self._lock:
             taken, lost = self._waiting, self._lost
             self._waiting, self._lost = [], 0
             return taken, lost
 
-    def give_back(self, answered: list[Answered], lost: int) -> None:
+    def give_back(self, answered: list[ServedResponse], lost: int) -> None:
         """Take back responses that could not be judged yet."""
         with self._lock:
             waiting = answered + self._waiting
@@ -81,7 +81,7 @@ class ServedCounter:
 
         async def watched(message: Message) -> None:
             if message["type"] == "http.response.start" and _OK <= message["status"] < _NOT_OK:
-                self._log.add(Answered(request_id, asked_at, to_micros(self._clock())))
+                self._log.add(ServedResponse(request_id, asked_at, to_micros(self._clock())))
             await send(message)
 
         await self._app(scope, receive, watched)

@@ -13,10 +13,10 @@ from lineage.catalog.engine import write_transaction
 from lineage.process.clock import Clock, to_micros
 from lineage.states import UNAUTHORIZED_ACCESS
 from service.api.access.access_auditor import DENIED, GROUPED, count_bad, stored_versions
-from service.api.access.audit import AccessRecord, Recorder
-from service.api.access.budget import Grouped
+from service.api.access.audit_log import AccessRecord, Recorder
+from service.api.access.budget import RejectionCounts
 from service.api.access.judge import AccessFileVersion, version_at
-from service.api.access.served_counts import Answered, ServedLog
+from service.api.access.served_counts import ServedLog, ServedResponse
 from service.api.served.counter_buffer import CountBatch, add_batch
 
 UNAUDITED = "unaudited"
@@ -27,7 +27,7 @@ class AccessCounter:
     """Periodic task that stores the counts, once a second in every replica."""
 
     def __init__(
-        self, recorder: Recorder, served: ServedLog, grouped: Grouped, clock: Clock
+        self, recorder: Recorder, served: ServedLog, grouped: RejectionCounts, clock: Clock
     ) -> None:
         self._recorder = recorder
         self._served = served
@@ -55,7 +55,7 @@ class AccessCounter:
         self._recorder.write([_grouped_row(at, *each) for each in sorted(grouped.items())])
 
     def _count(
-        self, engine: Engine, answered: list[Answered], lost: int, grouped: dict[str, int]
+        self, engine: Engine, answered: list[ServedResponse], lost: int, grouped: dict[str, int]
     ) -> None:
         with engine.connect() as connection:
             versions = self._versions = stored_versions(connection, self._versions)
@@ -91,8 +91,10 @@ def _grouped_row(at: int, reason: str, count: int) -> AccessRecord:
 
 
 def _unaudited(
-    connection: Connection, versions: Sequence[AccessFileVersion], answered: Sequence[Answered]
-) -> list[Answered]:
+    connection: Connection,
+    versions: Sequence[AccessFileVersion],
+    answered: Sequence[ServedResponse],
+) -> list[ServedResponse]:
     """Yield what was served while access was guarded, from request to answer, without a row."""
     guarded = [one for one in answered if _is_guarded(versions, one)]
     audit = tables.access_audit
@@ -104,6 +106,6 @@ def _unaudited(
     return [one for one in guarded if one.request_id not in known]
 
 
-def _is_guarded(versions: Sequence[AccessFileVersion], one: Answered) -> bool:
+def _is_guarded(versions: Sequence[AccessFileVersion], one: ServedResponse) -> bool:
     held = (version_at(versions, at) for at in (one.asked_at, one.answered_at))
     return all(version is not None and version.tokens is not None for version in held)

@@ -107,7 +107,7 @@ def _digest(token: AccessToken, folder: Path) -> bytes:
     return hashlib.sha256(text).digest()
 
 
-def store(connection: Connection, versions: Iterable[tuple[int, AccessVersion]]) -> None:
+def store_versions(connection: Connection, versions: Iterable[tuple[int, AccessVersion]]) -> None:
     """Keep (in force from, version) of those that differ from the one before."""
     table = tables.access_version
     newest = select(table.c.hash).order_by(table.c.in_force_from.desc()).limit(1)

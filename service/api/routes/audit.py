@@ -5,14 +5,14 @@ from typing import Annotated
 from litestar import get
 from litestar.params import QueryParameter
 
-from service.api.routes.request import AnyRequest, Cursor, page, render, session
+from service.api.routes.request import AnyRequest, Cursor, page, render_for_caller, session
 from service.queries.audit import (
     AccessFilters,
     AccessPage,
     AuditFilters,
     AuditPage,
-    access_audit,
-    audit,
+    list_accesses,
+    list_actions,
 )
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
@@ -31,7 +31,7 @@ def get_audit(
 ) -> AuditPage:
     """List operator actions, newest first."""
     with session(request) as asked:
-        return audit(asked.reader, AuditFilters(who, action), limit=limit, cursor=cursor)
+        return list_actions(asked.reader, AuditFilters(who, action), limit=limit, cursor=cursor)
 
 
 @get("/api/v1/access-audit", access="audit", sync_to_thread=True)
@@ -47,7 +47,7 @@ def get_access_audit(  # noqa: PLR0913 - each is a parameter of the query
     """List who asked the API for what, the newest first."""
     with session(request) as asked:
         filters = AccessFilters(who, action, decision)
-        return access_audit(asked.reader, filters, limit=limit, cursor=cursor)
+        return list_accesses(asked.reader, filters, limit=limit, cursor=cursor)
 
 
 @page("/access-audit", access="audit")
@@ -57,5 +57,7 @@ def get_access_audit_page(
     """Show who asked the API for what, the newest first."""
     filters = AccessFilters(who=who or None, decision=decision or None)
     with session(request) as asked:
-        found = access_audit(asked.reader, filters, limit=100, cursor=cursor)
-    return render(request, "access_audit", view=found, filters=filters, is_first=cursor is None)
+        found = list_accesses(asked.reader, filters, limit=100, cursor=cursor)
+    return render_for_caller(
+        request, "access_audit", view=found, filters=filters, is_first=cursor is None
+    )

@@ -7,11 +7,11 @@ from litestar.params import FromQuery, QueryParameter
 
 from service.api.routes.request import AnyRequest, session
 from service.errors import InvalidQuestionError
-from service.queries.column_lineage import column_lineage
+from service.queries.column_lineage import find_column_lineage
 from service.queries.column_shapes import ColumnLineage, DatasetColumns
 from service.queries.columns import MOST_LISTED, dataset_columns
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.marquez_columns import MarquezColumnLineage, marquez_column_lineage
+from service.queries.marquez_api.column_lineage import MarquezColumnLineage, marquez_column_lineage
 from service.queries.walk import MOST_DEPTH
 
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
@@ -78,7 +78,7 @@ def get_column_lineage(  # noqa: PLR0913 - each is a parameter of the query
         raise InvalidQuestionError(f"depth: expected 1 to {MOST_DEPTH}, got {steps}")
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
-        return column_lineage(asked, named, column, depth=steps, direction=direction)
+        return find_column_lineage(asked, named, column, depth=steps, direction=direction)
 
 
 COLUMN_ROUTES = (get_columns, get_column_lineage)

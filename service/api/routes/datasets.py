@@ -5,13 +5,13 @@ from typing import Annotated
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
-from service.api.routes.request import AnyRequest, Cursor, page, render, session
+from service.api.routes.request import AnyRequest, Cursor, page, render_for_caller, session
 from service.explorer.dataset import MOST_AFFECTED, dataset_view
-from service.explorer.listing import listing
+from service.explorer.listing import load_list
 from service.queries import dataset as one
 from service.queries.dataset_history import DatasetHistory, dataset_history
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.datasets import FURTHEST, Filters, ListPart, datasets
+from service.queries.datasets import FURTHEST, Filters, ListPart, list_datasets
 from service.queries.shapes import DatasetDetail, DatasetPage, Why
 from service.queries.unsourced import MOST_HOURS, MOST_LISTED, UnsourcedReads, unsourced_reads
 
@@ -43,7 +43,7 @@ def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
     filters = Filters(state=dataset_state, tier=tier, owner=owner, contains=contains)
     with session(request) as asked:
         part = ListPart(limit=limit, cursor=cursor)
-        return datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)
+        return list_datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)
 
 
 @get("/api/v1/dataset", query="dataset", access="dataset", is_cut=True, sync_to_thread=True)
@@ -53,7 +53,7 @@ def get_dataset(
     """Return one dataset: policy, states, limits, aliases, last run."""
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
-        return one.dataset(asked.reader, named, asked.evaluated, asked.visibility)
+        return one.load_dataset(asked.reader, named, asked.evaluated, asked.visibility)
 
 
 @get("/api/v1/history", query="history", access="history", sync_to_thread=True)
@@ -74,7 +74,7 @@ def get_why(request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Te
     """Explain the state of a dataset in sentences."""
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
-        return one.why(asked.reader, named, asked.evaluated, asked.visibility)
+        return one.explain_states(asked.reader, named, asked.evaluated, asked.visibility)
 
 
 @page("/datasets", access="datasets", is_cut=True)
@@ -92,7 +92,7 @@ def get_dataset_list(  # noqa: PLR0913 - each is a parameter of the query
     given = {"state": dataset_state, "tier": tier, "owner": owner, "contains": find}
     filters = Filters(**{name: text or None for name, text in given.items()})
     with session(request) as asked:
-        return render(request, "datasets", view=listing(asked, filters, offset))
+        return render_for_caller(request, "datasets", view=load_list(asked, filters, offset))
 
 
 @page("/dataset", access="dataset", is_cut=True)
@@ -103,7 +103,7 @@ def get_dataset_page(
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         view = dataset_view(asked, named)
-        return render(request, "dataset", view=view, most_affected=MOST_AFFECTED)
+        return render_for_caller(request, "dataset", view=view, most_affected=MOST_AFFECTED)
 
 
 @get("/api/v1/unsourced-reads", access="datasets", is_cut=True, sync_to_thread=True)
@@ -120,4 +120,4 @@ def get_unsourced_page(request: AnyRequest, *, hours: _Hours = 24) -> str:
     """Show datasets that were read though no write of them is known."""
     with session(request) as asked:
         found = unsourced_reads(asked.reader, asked.now, asked.visibility, hours=hours)
-    return render(request, "unsourced", view=found)
+    return render_for_caller(request, "unsourced", view=found)

@@ -9,15 +9,15 @@ from typing import Annotated
 from litestar import get
 from litestar.params import QueryParameter
 
-from service.api.routes.request import AnyRequest, Cursor, page, render, session
+from service.api.routes.request import AnyRequest, Cursor, page, render_for_caller, session
 from service.queries.event_errors import (
     MOST_LISTED,
     PipelineErrorPage,
     RejectedPage,
-    pipeline_errors,
-    rejected_events,
+    list_pipeline_errors,
+    list_rejected_events,
 )
-from service.queries.set_aside import MOST_SET_ASIDE, SetAsidePage, set_aside_events
+from service.queries.set_aside import MOST_SET_ASIDE, SetAsidePage, list_set_aside_events
 
 _Limit = Annotated[
     int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
@@ -36,7 +36,7 @@ def get_rejected_events(
 ) -> RejectedPage:
     """List events that the collector rejected, the newest first, with the beginning of each."""
     spool = request.app.state.settings.spool
-    return rejected_events(spool, reason=reason, limit=limit, cursor=cursor)
+    return list_rejected_events(spool, reason=reason, limit=limit, cursor=cursor)
 
 
 @get("/api/v1/pipeline-errors", access="set_aside", sync_to_thread=True)
@@ -46,14 +46,18 @@ def get_pipeline_errors(
     """List events that the pipeline could not read, or only a part of them, the newest first."""
     spool = request.app.state.settings.spool
     with session(request) as asked:
-        return pipeline_errors(asked.reader, spool, reason=reason, limit=limit, cursor=cursor)
+        return list_pipeline_errors(asked.reader, spool, reason=reason, limit=limit, cursor=cursor)
 
 
 @page("/rejected-events", access="set_aside")
 def get_rejected_page(request: AnyRequest, *, reason: _Reason = None, cursor: Cursor = None) -> str:
     """Show events that the collector rejected, and the command that requeues them."""
-    found = rejected_events(request.app.state.settings.spool, reason=reason or None, cursor=cursor)
-    return render(request, "rejected", view=found, reason=reason, is_first=cursor is None)
+    found = list_rejected_events(
+        request.app.state.settings.spool, reason=reason or None, cursor=cursor
+    )
+    return render_for_caller(
+        request, "rejected", view=found, reason=reason, is_first=cursor is None
+    )
 
 
 @page("/pipeline-errors", access="set_aside")
@@ -63,8 +67,10 @@ def get_pipeline_errors_page(
     """Show events that the pipeline could not read, or only a part of them."""
     spool = request.app.state.settings.spool
     with session(request) as asked:
-        found = pipeline_errors(asked.reader, spool, reason=reason or None, cursor=cursor)
-    return render(request, "pipeline_errors", view=found, reason=reason, is_first=cursor is None)
+        found = list_pipeline_errors(asked.reader, spool, reason=reason or None, cursor=cursor)
+    return render_for_caller(
+        request, "pipeline_errors", view=found, reason=reason, is_first=cursor is None
+    )
 
 
 @get("/api/v1/set-aside-events", access="set_aside", sync_to_thread=True)
@@ -77,7 +83,7 @@ def get_set_aside_events(
 ) -> SetAsidePage:
     """List events that failed alone and that the pipeline set aside, the newest first."""
     with session(request) as asked:
-        return set_aside_events(
+        return list_set_aside_events(
             asked.reader, with_requeued=with_requeued, limit=limit, cursor=cursor
         )
 
@@ -88,5 +94,7 @@ def get_set_aside_page(
 ) -> str:
     """Show events that were set aside, and the command that requeues them."""
     with session(request) as asked:
-        found = set_aside_events(asked.reader, with_requeued=with_requeued, cursor=cursor)
-    return render(request, "set_aside", view=found, all=with_requeued, is_first=cursor is None)
+        found = list_set_aside_events(asked.reader, with_requeued=with_requeued, cursor=cursor)
+    return render_for_caller(
+        request, "set_aside", view=found, all=with_requeued, is_first=cursor is None
+    )

@@ -19,16 +19,16 @@ from service.api.routes.request import (
     Cursor,
     json_body,
     page,
-    render,
+    render_for_caller,
     session,
 )
 from service.errors import InvalidQuestionError
 from service.explorer.addresses import incident_at
 from service.explorer.incident import LENGTHS, MOST_MEMBERS, incident_view
-from service.incidents.incident_commands import Outcome, outcome, put
-from service.queries.incident import incident
+from service.incidents.incident_commands import Outcome, await_outcome, put_command
+from service.queries.incident import load_incident
 from service.queries.incident_shapes import IncidentDetail, IncidentPage
-from service.queries.incidents import incidents
+from service.queries.incidents import list_incidents
 from service.queries.timestamps import parse_end
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
@@ -48,7 +48,7 @@ def get_incidents(
 ) -> IncidentPage:
     """Return the active incidents, or all of the last months."""
     with session(request) as asked:
-        return incidents(
+        return list_incidents(
             asked.reader, asked.visibility, is_over_too=is_over_too, limit=limit, cursor=cursor
         )
 
@@ -57,7 +57,7 @@ def get_incidents(
 def get_incident(request: AnyRequest, incident_id: FromPath[str]) -> IncidentDetail:
     """Return one incident, with its datasets, the evidence for each, and its history."""
     with session(request) as asked:
-        return incident(asked.reader, incident_id, asked.visibility)
+        return load_incident(asked.reader, incident_id, asked.visibility)
 
 
 class ActionRequest(
@@ -101,8 +101,8 @@ async def request_action(
         until=parse_end(asked.until, asked.for_, begin=now),
         note=asked.note,
     )
-    number = await asyncio.to_thread(put, settings, wanted, now)
-    return await outcome(settings, wanted, number)
+    number = await asyncio.to_thread(put_command, settings, wanted, now)
+    return await await_outcome(settings, wanted, number)
 
 
 @page("/incidents", access="incidents", is_cut=True)
@@ -111,8 +111,12 @@ def get_incident_list(
 ) -> str:
     """List unresolved incidents, pages first; or all incidents."""
     with session(request) as asked:
-        found = incidents(asked.reader, asked.visibility, is_over_too=is_over_too, cursor=cursor)
-    return render(request, "incidents", view=found, all=is_over_too, is_first=cursor is None)
+        found = list_incidents(
+            asked.reader, asked.visibility, is_over_too=is_over_too, cursor=cursor
+        )
+    return render_for_caller(
+        request, "incidents", view=found, all=is_over_too, is_first=cursor is None
+    )
 
 
 @page("/incidents/{incident_id:str}", access="incident", is_cut=True)
@@ -123,7 +127,7 @@ def get_incident_page(
     with session(request) as asked:
         view = incident_view(asked, incident_id, did=did, waits=waits)
     bounds = {"most_members": MOST_MEMBERS, "lengths": LENGTHS}
-    return render(request, "incident", view=view, **bounds)
+    return render_for_caller(request, "incident", view=view, **bounds)
 
 
 @post(

@@ -8,12 +8,12 @@ from litestar.params import FromQuery, QueryParameter
 from service.api.routes.request import AnyRequest, session
 from service.errors import InvalidQuestionError
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.impact import Impact, impact
-from service.queries.lineage import lineage
+from service.queries.impact import Impact, find_impact
+from service.queries.lineage import find_lineage
 from service.queries.lineage_at import PastLineage, past_lineage
-from service.queries.marquez_graph import marquez_lineage
-from service.queries.marquez_ids import node_named
-from service.queries.marquez_shapes import MarquezLineage
+from service.queries.marquez_api.ids import find_node
+from service.queries.marquez_api.lineage import marquez_lineage
+from service.queries.marquez_api.lineage_shapes import MarquezLineage
 from service.queries.shapes import Lineage
 from service.queries.timestamps import past_instant
 from service.queries.walk import MOST_DEPTH
@@ -69,7 +69,7 @@ def get_lineage(  # noqa: PLR0913 - each is a parameter of the query
     with session(request) as asked:
         named = resolve_dataset(asked.reader, str(dataset), dataset_namespace, asked.visibility)
         if at is None:
-            return lineage(asked, named, depth=steps, direction=direction)
+            return find_lineage(asked, named, depth=steps, direction=direction)
         reader, visibility, then = asked.reader, asked.visibility, past_instant(at, asked.now)
         return past_lineage(
             reader, named, then, depth=steps, direction=direction, visibility=visibility
@@ -78,7 +78,7 @@ def get_lineage(  # noqa: PLR0913 - each is a parameter of the query
 
 def _of_node(request: AnyRequest, node_id: str, depth: int) -> MarquezLineage:
     with session(request) as asked:
-        node = node_named(asked.reader, node_id, asked.visibility)
+        node = find_node(asked.reader, node_id, asked.visibility)
         return marquez_lineage(asked, node, depth)
 
 
@@ -93,4 +93,4 @@ def get_impact(
     """Return all datasets downstream, with owners and tiers."""
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
-        return impact(asked, named, depth=depth)
+        return find_impact(asked, named, depth=depth)

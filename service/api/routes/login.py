@@ -10,7 +10,7 @@ from litestar.response import Redirect
 from service.api.access.decision import cookie_of
 from service.api.access.gate import OPEN, TOO_MANY, address_of
 from service.api.cross_site import require_own_form
-from service.api.routes.request import HEADERS, MAX_BODY_BYTES, AnyRequest, page, render
+from service.api.routes.request import HEADERS, MAX_BODY_BYTES, AnyRequest, page, render_for_caller
 from service.errors import InvalidQuestionError
 
 _TOKEN: Final = re.compile(r"[!-~]{1,4096}")  # what an Authorization header could hold
@@ -21,7 +21,7 @@ _OWN_PATH: Final = re.compile(r"/(?![/\\])[!-~]*")
 @page("/login", access=OPEN)
 def get_login(request: AnyRequest) -> str:
     """Show the form, without revealing whether a token is needed."""
-    return render(request, "login")
+    return render_for_caller(request, "login")
 
 
 @post(

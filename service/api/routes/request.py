@@ -12,7 +12,7 @@ from litestar.params import QueryParameter
 from service.api.access.gate import visibility_of, who_of
 from service.api.input_checks import reject_nul_in_json
 from service.errors import InvalidQuestionError, NotJsonError
-from service.explorer.drawing import PAGE_HEADERS, render_page
+from service.explorer.rendering import PAGE_HEADERS, render_page
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.cursors import MOST_CHARACTERS
 from service.queries.visibility import EVERYTHING
@@ -74,7 +74,7 @@ def require_json(request: AnyRequest) -> None:
         raise NotJsonError(f"send `Content-Type: application/json`, not {kind[:80]!r}")
 
 
-def render(request: AnyRequest, template: str, **view: Any) -> str:  # noqa: ANN401 - the template's
+def render_for_caller(request: AnyRequest, template: str, **view: Any) -> str:  # noqa: ANN401 - the template's
     """Render a page for the caller."""
     now = request.app.state.clock()
     return render_page(template, now, who_of(request.scope), here=request.url.path, **view)

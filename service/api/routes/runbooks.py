@@ -16,7 +16,7 @@ from runbooks.actions.calling import ActionAnswer
 from runbooks.actions.registry import ACTIONS
 from runbooks.html import CONTENT_SECURITY_POLICY, index_html, page_html
 from runbooks.library import PATH
-from service.actions.action_runner import Requester, run
+from service.actions.action_runner import Requester, run_action
 from service.api.access.gate import OPEN, who_asks, who_of
 from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, json_body
 
@@ -93,7 +93,7 @@ async def post_action(
     asker = Requester(who=who_asks(request.scope), via="api", is_allowed=is_named)
     state = request.app.state
     return await asyncio.to_thread(
-        run,
+        run_action,
         state.settings,
         name,
         arguments,

@@ -9,14 +9,14 @@ from typing import Annotated
 from litestar import get
 from litestar.params import FromPath, FromQuery, QueryParameter
 
-from service.api.routes.request import AnyRequest, Cursor, page, render, session
+from service.api.routes.request import AnyRequest, Cursor, page, render_for_caller, session
 from service.errors import InvalidQuestionError
-from service.explorer.words import facts_of
+from service.explorer.formatting import facts_of
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.diff import RunDiff, diff, runs_of_job
-from service.queries.jobs import MOST_LISTED, JobPage, jobs
+from service.queries.diff import RunDiff, compare_runs, last_good_and_failed
+from service.queries.jobs import MOST_LISTED, JobPage, find_jobs
 from service.queries.run_shapes import RecentRuns, RunAnswer
-from service.queries.runs import NO_RUNS, recent_runs, run
+from service.queries.runs import NO_RUNS, recent_runs, runs_of_id
 from service.queries.schema_changes import describe_changes
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
@@ -35,7 +35,7 @@ _Contains = Annotated[
 def get_run(request: AnyRequest, run_id: FromPath[str]) -> RunAnswer:
     """Return every run of this id, with inputs and outputs; two jobs may share an id."""
     with session(request) as asked:
-        return run(asked.reader, run_id, asked.visibility)
+        return runs_of_id(asked.reader, run_id, asked.visibility)
 
 
 @get("/api/v1/runs", access="run", is_cut=True, sync_to_thread=True)
@@ -59,16 +59,16 @@ def get_runs(
 def get_run_page(request: AnyRequest, run_id: FromPath[str]) -> str:
     """Show every run with this id: status, facts, datasets read and written."""
     with session(request) as asked:
-        view = run(asked.reader, run_id, asked.visibility)
-    return render(request, "run", view=view, run_id=run_id, facts_of=facts_of)
+        view = runs_of_id(asked.reader, run_id, asked.visibility)
+    return render_for_caller(request, "run", view=view, run_id=run_id, facts_of=facts_of)
 
 
 @page("/runs/{first:str}/diff/{second:str}", access="diff")
 def get_diff_page(request: AnyRequest, first: FromPath[str], second: FromPath[str]) -> str:
     """Show the differences in code, engine, settings and datasets."""
     with session(request) as asked:
-        view = diff(asked.reader, first, second)
-    return render(request, "diff", view=view, describe_changes=describe_changes)
+        view = compare_runs(asked.reader, first, second)
+    return render_for_caller(request, "diff", view=view, describe_changes=describe_changes)
 
 
 @get("/api/v1/diff", query="diff", access="diff", sync_to_thread=True)
@@ -83,11 +83,11 @@ def get_diff(
     """Compare `first` and `second`, or a job's last success and the first failure after it."""
     with session(request) as asked:
         if job is not None and first is None and second is None:
-            first, second = runs_of_job(asked.reader, job, job_namespace)
+            first, second = last_good_and_failed(asked.reader, job, job_namespace)
         if first is None or second is None:
             message = "first, second: give two runs, or a job"
             raise InvalidQuestionError(message)
-        return diff(asked.reader, first, second)
+        return compare_runs(asked.reader, first, second)
 
 
 @get("/api/v1/last-runs", access="run", sync_to_thread=True)
@@ -100,12 +100,12 @@ def get_jobs(
 ) -> JobPage:
     """List jobs by their own names, each with its newest runs."""
     with session(request) as asked:
-        return jobs(asked.reader, contains=contains, limit=limit, cursor=cursor)
+        return find_jobs(asked.reader, contains=contains, limit=limit, cursor=cursor)
 
 
 @page("/jobs", access="run")
 def get_jobs_page(request: AnyRequest, *, find: _Contains = None, cursor: Cursor = None) -> str:
     """Show jobs with their newest runs, found by a part of the name."""
     with session(request) as asked:
-        found = jobs(asked.reader, contains=find or None, cursor=cursor)
-    return render(request, "jobs", view=found, find=find or "", is_first=cursor is None)
+        found = find_jobs(asked.reader, contains=find or None, cursor=cursor)
+    return render_for_caller(request, "jobs", view=found, find=find or "", is_first=cursor is None)

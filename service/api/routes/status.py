@@ -8,13 +8,13 @@ from litestar import MediaType, get
 from litestar.datastructures import State
 
 from service.api.access.gate import OPEN
-from service.api.routes.request import AnyRequest, page, render, session
+from service.api.routes.request import AnyRequest, page, render_for_caller, session
 from service.errors import NotReadyError
-from service.explorer.overview import overview
+from service.explorer.overview import load_overview
 from service.queries.catalog_session import open_session
 from service.queries.shapes import SliAnswer
-from service.queries.slis import objectives_of, slis
-from service.queries.status import Status, status
+from service.queries.slis import list_slis, objectives_of
+from service.queries.status import Status, load_status
 from service.runtime.jobs import all_jobs
 
 _READY_SECONDS: Final = 3.0  # a probe waits no longer
@@ -27,11 +27,11 @@ def get_overview(request: AnyRequest) -> str:
     """Show the overall state, open incidents and SLIs."""
     state = request.app.state
     with session(request) as asked:
-        lineward = status(
+        lineward = load_status(
             state.settings, asked.now, count_datasets=False, own_policy=state.policy.standing()
         )
         ratios = objectives_of(state.policy.current())
-        return render(request, "overview", view=overview(asked, ratios, lineward))
+        return render_for_caller(request, "overview", view=load_overview(asked, ratios, lineward))
 
 
 @get("/api/v1/slis", access="slis", is_cut=True, sync_to_thread=True)
@@ -39,14 +39,14 @@ def get_slis(request: AnyRequest) -> SliAnswer:
     """Return every SLI of every tier beside its objective."""
     with session(request) as asked:
         ratios = objectives_of(request.app.state.policy.current())
-        return slis(asked.reader, asked.evaluated, ratios, now=asked.now)
+        return list_slis(asked.reader, asked.evaluated, ratios, now=asked.now)
 
 
 @get("/api/v1/status", access="status", sync_to_thread=True)
 def get_status(state: State) -> Status:
     """Return backlog, rejected events, periodic jobs, and the age of the last evaluation."""
     settings, now = state.settings, state.clock()
-    return status(
+    return load_status(
         settings,
         now,
         own_policy=state.policy.standing(),

@@ -12,8 +12,8 @@ from lineage.process.clock import from_micros
 from service.api.access.gate import who_asks
 from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, json_body, session
 from service.incidents.suppression_windows import Begun, begin_window, end_window
-from service.queries.suppressions import SuppressionList, suppressions
-from service.queries.timestamps import instant_of, parse_end
+from service.queries.suppressions import SuppressionList, list_suppressions
+from service.queries.timestamps import parse_end, parse_instant
 
 _Ended = Annotated[bool, QueryParameter(name="ended", description="Include those that have ended.")]
 
@@ -41,7 +41,7 @@ def get_suppressions(request: AnyRequest, *, with_ended: _Ended = False) -> Supp
     """Return the suppressions that are active or planned, of the policy too."""
     with session(request) as asked:
         policy = request.app.state.policy.current()
-        return suppressions(asked.reader, policy, asked.now, with_ended=with_ended)
+        return list_suppressions(asked.reader, policy, asked.now, with_ended=with_ended)
 
 
 @post(
@@ -54,7 +54,7 @@ async def post_suppression(request: AnyRequest) -> Begun:
     """Begin one, or plan it."""
     action_request = await json_body(request, SuppressionRequest)
     settings, now = request.app.state.settings, request.app.state.clock()
-    begin = 0 if action_request.from_ is None else instant_of(action_request.from_, "from")
+    begin = 0 if action_request.from_ is None else parse_instant(action_request.from_, "from")
     wanted = WindowRequest(
         pattern=action_request.pattern,
         until=parse_end(

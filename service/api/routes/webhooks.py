@@ -16,11 +16,11 @@ from alerts.notify.alertmanager_webhook import WebhookPayload, parse_webhook
 from lineage.process.clock import to_micros
 from service.api.access.gate import OPEN, address_of
 from service.api.routes.request import AnyRequest, require_json
-from service.errors import NotSetUpError, TooSlowError, UnknownPersonError
+from service.errors import NotSetUpError, RequestTimeoutError, UnknownPersonError
 from service.incidents.inboxes import BAD_SIGNATURE, PagerDutyInbox, Signed, SlackInbox, Stranger
 from service.incidents.inboxes import MAX_BODY_BYTES as MAX_CLICK_BYTES
 from service.incidents.inboxes import MAX_BODY_BYTES as MAX_EVENT_BYTES
-from service.incidents.incident_commands import acting
+from service.incidents.incident_commands import command_transaction
 from service.queries.catalog_session import open_session
 
 _MAX_ALERT_BYTES = 4 << 20  # a group of some thousand alerts
@@ -69,7 +69,7 @@ def _taken(state: State, call: WebhookPayload) -> WebhookResult:
     ):  # that there is a catalog: nobody makes one here
         pass
     routing: RoutingSettings = state.routing
-    with acting(state.settings) as connection:
+    with command_transaction(state.settings) as connection:
         return receive_webhook(connection, call, policy, routing, to_micros(state.clock()))
 
 
@@ -96,7 +96,7 @@ async def post_event(request: AnyRequest) -> Response[bytes]:
         )
         is_signed = await asyncio.wait_for(taking, _PAGERDUTY_WRITE_SECONDS)
     except TimeoutError as error:
-        raise TooSlowError(
+        raise RequestTimeoutError(
             "timed out; the action may have been done, and the same event is processed only once"
         ) from error
     if not is_signed:
@@ -127,7 +127,7 @@ async def post_interaction(request: AnyRequest) -> Response[bytes]:
     try:
         stranger = await asyncio.wait_for(taking, _SLACK_WRITE_SECONDS)
     except TimeoutError as error:
-        raise TooSlowError("the catalog is busy; the action may have been done") from error
+        raise RequestTimeoutError("the catalog is busy; the action may have been done") from error
     if stranger is not None:
         await _reject_stranger(request, stranger)
     return Response(b"", media_type=MediaType.TEXT)
@@ -137,7 +137,7 @@ async def _signed(request: AnyRequest) -> Signed:
     try:
         body = await asyncio.wait_for(request.body(), _SLACK_READ_SECONDS)
     except TimeoutError as error:
-        raise TooSlowError("the body did not arrive in time") from error
+        raise RequestTimeoutError("the body did not arrive in time") from error
     named = request.headers
     return Signed(body, named.get("x-slack-request-timestamp"), named.get("x-slack-signature"))
 

@@ -10,7 +10,7 @@ import typer
 
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import escape_control, plain_lines, print_json
-from service.runtime.settings import read
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 _REJECTED = 6
@@ -29,11 +29,11 @@ def _act(
     yes: _Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    from service.actions.action_runner import Requester, run  # noqa: PLC0415 - SQLAlchemy once it is asked
+    from service.actions.action_runner import Requester, run_action  # noqa: PLC0415 - SQLAlchemy once it is asked
 
     arguments = {field: value for field, value in given.items() if value is not None}
     asker = Requester(who=getpass.getuser(), via="cli")
-    answer = run(read(data_dir), name, arguments, asker, is_dry=not yes)
+    answer = run_action(read_settings(data_dir), name, arguments, asker, is_dry=not yes)
     done = answer.done
     if as_json:
         print_json(answer)

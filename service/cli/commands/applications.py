@@ -6,10 +6,10 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, filled, grid, local, show
+from service.cli.terminal import escape_markup, local_time, print_table, show_answer, wrapping_table
 from service.queries.applications import MOST_LISTED, ApplicationList, list_applications
 from service.queries.catalog_session import open_session
-from service.runtime.settings import read
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -33,19 +33,21 @@ def main(
     as_json: AsJson = False,
 ) -> None:
     """List the last SparkApplication of each job that Kubernetes runs, newest first."""
-    with open_session(read(data_dir)) as asked:
+    with open_session(read_settings(data_dir)) as asked:
         answer = list_applications(
             asked.reader, without_listener=without_listener, failed=failed, limit=limit
         )
-    show(answer, table, as_json=as_json)
+    show_answer(answer, applications_table, as_json=as_json)
 
 
-def table(answer: ApplicationList) -> RenderableType:
+def applications_table(answer: ApplicationList) -> RenderableType:
     """Draw one line for each job."""
-    shown = grid("submitted", "application", "job", "state", "listener", "owner", "problem")
+    shown = wrapping_table(
+        "submitted", "application", "job", "state", "listener", "owner", "problem"
+    )
     for row in answer.applications:
         cells = (
-            local(row.submitted_at),
+            local_time(row.submitted_at),
             f"{row.kube_namespace}/{row.name}",
             row.job_name,
             row.state,
@@ -54,4 +56,4 @@ def table(answer: ApplicationList) -> RenderableType:
             row.problem or "-",
         )
         shown.add_row(*map(escape_markup, cells))
-    return filled(shown, "no SparkApplication matches")
+    return print_table(shown, "no SparkApplication matches")

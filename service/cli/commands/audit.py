@@ -6,12 +6,18 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, filled, grid, local, show
-from service.queries.audit import MOST_LISTED, AccessFilters, AccessPage, AuditFilters, AuditPage
-from service.queries.audit import access_audit as find_accesses
-from service.queries.audit import audit as find_actions
+from service.cli.terminal import escape_markup, local_time, print_table, show_answer, wrapping_table
+from service.queries.audit import (
+    MOST_LISTED,
+    AccessFilters,
+    AccessPage,
+    AuditFilters,
+    AuditPage,
+    list_accesses,
+    list_actions,
+)
 from service.queries.catalog_session import open_session
-from service.runtime.settings import read
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -28,18 +34,18 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """List operator actions and their results, newest first."""
-    with open_session(read(data_dir)) as asked:
-        answer = find_actions(asked.reader, AuditFilters(who, action), limit=limit)
-    show(answer, action_table, as_json=as_json, rows=answer.rows)
+    with open_session(read_settings(data_dir)) as asked:
+        answer = list_actions(asked.reader, AuditFilters(who, action), limit=limit)
+    show_answer(answer, action_table, as_json=as_json, rows=answer.rows)
 
 
 def action_table(answer: AuditPage) -> RenderableType:
     """Return the rows as a table."""
-    shown = grid("time", "who", "via", "action", "detail", "result")
+    shown = wrapping_table("time", "who", "via", "action", "detail", "result")
     for row in answer.rows:
         cells = (row.who, row.via or "", row.action, row.detail, row.answer or "")
-        shown.add_row(escape_markup(local(row.at)), *map(escape_markup, cells))
-    return filled(shown, "no operator actions match")
+        shown.add_row(escape_markup(local_time(row.at)), *map(escape_markup, cells))
+    return print_table(shown, "no operator actions match")
 
 
 @app.command()
@@ -53,16 +59,20 @@ def access_audit(  # noqa: PLR0913 - each is an option
     as_json: AsJson = False,
 ) -> None:
     """List accesses to the API and whether the policy allowed them, newest first."""
-    with open_session(read(data_dir)) as asked:
-        answer = find_accesses(asked.reader, AccessFilters(who, action, decision), limit=limit)
-    show(answer, access_table, as_json=as_json)
+    with open_session(read_settings(data_dir)) as asked:
+        answer = list_accesses(asked.reader, AccessFilters(who, action, decision), limit=limit)
+    show_answer(answer, access_table, as_json=as_json)
 
 
 def access_table(answer: AccessPage) -> RenderableType:
     """Draw one line for each access."""
-    shown = grid("time", "who", "action", "subject", "namespaces", "decision", "status", "policy")
+    shown = wrapping_table(
+        "time", "who", "action", "subject", "namespaces", "decision", "status", "policy"
+    )
     for row in answer.rows:
         decided = f"{row.decision}: {row.reason}" if row.reason else row.decision
         texts = (row.who or "-", row.action, row.subject, ", ".join(row.namespaces), decided)
-        shown.add_row(*map(escape_markup, (local(row.at), *texts, row.status, row.version[:8])))
-    return filled(shown, "no accesses are recorded: see `access` of the policy")
+        shown.add_row(
+            *map(escape_markup, (local_time(row.at), *texts, row.status, row.version[:8]))
+        )
+    return print_table(shown, "no accesses are recorded: see `access` of the policy")

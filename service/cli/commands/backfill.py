@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from service.cli.commands.options import AsJson
-from service.cli.terminal import console, escape_control, escape_markup, print_json, progress
+from service.cli.terminal import console, escape_control, escape_markup, print_json, progress_bars
 from service.ingest.backfill import BackfillReport, BatchSender, RecordedEvent, events_in, files_in
-from service.runtime.settings import read
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 _REJECTED = 6
@@ -28,13 +28,13 @@ def files(
 ) -> None:
     """Send the events in these files to the running collector."""
     recordings = files_in(paths)
-    sender = BatchSender(read())
+    sender = BatchSender(read_settings())
     sender.require_collector()
-    with progress(quiet=as_json) as bars:
+    with progress_bars(quiet=as_json) as bars:
         task = bars.add_task("files", total=len(recordings))
         for _ in sender.send(_all(recordings, lambda: bars.advance(task))):
             bars.update(task, description=f"{sender.report.taken:,} events taken")
-    show(sender.report, as_json=as_json)
+    show_report(sender.report, as_json=as_json)
     if sender.report.rejected:
         raise typer.Exit(_REJECTED)
 
@@ -45,7 +45,7 @@ def _all(recordings: list[Path], on_file: Callable[[], None]) -> Iterator[Record
         on_file()
 
 
-def show(report: BackfillReport, *, as_json: bool) -> None:
+def show_report(report: BackfillReport, *, as_json: bool) -> None:
     """Print the result of the backfill, as JSON or as text."""
     if as_json:
         print_json(report)

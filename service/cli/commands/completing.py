@@ -8,8 +8,8 @@ from lineage.catalog.queries import LISTED
 from lineage.errors import RequestError
 from service.cli.terminal import escape_control
 from service.queries.catalog_session import open_session
-from service.queries.datasets import literal
-from service.runtime.settings import read
+from service.queries.datasets import escape_like
+from service.runtime.settings import read_settings
 
 _MOST = 50
 # The second condition makes it exact: SQLite's LIKE does not mind case.
@@ -23,14 +23,14 @@ ORDER BY name LIMIT :most
 """  # noqa: S608 - a constant
 
 
-def datasets(context: typer.Context, incomplete: str) -> list[str]:
+def complete_dataset(context: typer.Context, incomplete: str) -> list[str]:
     """Whole names that begin so, and last parts that do; a shell has no use for an error.
 
     Names are from events: what a shell would not take as one plain word is not offered.
     """
     try:
-        with open_session(read(context.params.get("data_dir"))) as asked:
-            typed = {"typed": incomplete, "begun": literal(incomplete), "most": _MOST}
+        with open_session(read_settings(context.params.get("data_dir"))) as asked:
+            typed = {"typed": incomplete, "begun": escape_like(incomplete), "most": _MOST}
             rows = asked.reader.rows(_NAMES, typed)
     except RequestError:
         return []

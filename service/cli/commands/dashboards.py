@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from service.cli.commands.options import AsJson
-from service.cli.commands.render_alerts import PolicyFile, checked
+from service.cli.commands.render_alerts import PolicyFile, checked_url
 from service.cli.commands.render_dashboards import rendered_dashboards
 from service.cli.terminal import plain_lines, print_json, warn
 from service.errors import RejectedInputError
-from service.ingest.collector_client import read_token
+from service.ingest.collector_client import read_token_file
 
 app = typer.Typer(add_completion=False)
 
@@ -39,7 +39,7 @@ def push(
     from service.cli import grafana_api as pushing  # noqa: PLC0415 - with it
     from service.cli.grafana_api import Grafana  # noqa: PLC0415 - likewise
 
-    base = checked("--url", url)
+    base = checked_url("--url", url)
     found = rendered_dashboards(policy, lineward_url, "--lineward-url")
     grafana = Grafana(base, _token(token_file))
     needed = {
@@ -57,7 +57,7 @@ def push(
 
 
 def _token(file: Path) -> str:
-    token = read_token(file)
+    token = read_token_file(file)
     if not token or not token.isascii() or not token.isprintable():
         message = f"--token-file: {file} holds no token: one line of printable characters"
         raise RejectedInputError(message)

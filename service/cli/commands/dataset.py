@@ -9,22 +9,21 @@ from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import (
     console,
     escape_markup,
-    filled,
-    grid,
-    local,
+    local_time,
     print_json,
-    show,
-    state,
+    print_table,
+    show_answer,
+    state_markup,
+    wrapping_table,
 )
 from service.queries.catalog_session import open_session
-from service.queries.dataset import why as explain
+from service.queries.dataset import explain_states
 from service.queries.dataset_history import DatasetHistory, SchemaSpan, dataset_history
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.impact import Impact
-from service.queries.impact import impact as find_impact
+from service.queries.impact import Impact, find_impact
 from service.queries.schema_changes import describe_changes
-from service.queries.timestamps import duration
-from service.runtime.settings import read
+from service.queries.timestamps import short_duration
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -41,15 +40,15 @@ def why(
     as_json: AsJson = False,
 ) -> None:
     """Explain why a dataset is good, bad, failing, learning or unknown."""
-    with open_session(read(data_dir)) as asked:
-        answer = explain(
+    with open_session(read_settings(data_dir)) as asked:
+        answer = explain_states(
             asked.reader, resolve_dataset(asked.reader, dataset, namespace), asked.evaluated
         )
     if as_json:
         print_json(answer)
         return
     screen = console()
-    screen.print(escape_markup(answer.dataset, "bold"), state(answer.state))
+    screen.print(escape_markup(answer.dataset, "bold"), state_markup(answer.state))
     for sentence in answer.sentences:
         screen.print(escape_markup(f"  {sentence}"))
 
@@ -63,20 +62,20 @@ def impact(
     as_json: AsJson = False,
 ) -> None:
     """Show all downstream datasets with owners and tiers, most severe first."""
-    with open_session(read(data_dir)) as asked:
+    with open_session(read_settings(data_dir)) as asked:
         named = resolve_dataset(asked.reader, dataset, namespace)
         answer = find_impact(asked, named)
-    show(answer, impact_table, as_json=as_json, prefix="incomplete: ")
+    show_answer(answer, impact_table, as_json=as_json, prefix="incomplete: ")
 
 
 def impact_table(answer: Impact) -> RenderableType:
     """Return the affected datasets as a table."""
     columns = ("tier", "dataset", "namespace", "owner", "state", "steps")
-    shown = grid(*columns, title=_title(answer))
+    shown = wrapping_table(*columns, title=_title(answer))
     for row in answer.affected:
         names = map(escape_markup, (row.tier, row.dataset, row.dataset_namespace, row.owner or "-"))
-        shown.add_row(*names, state(row.state), escape_markup(row.depth))
-    return filled(shown, _title(answer))
+        shown.add_row(*names, state_markup(row.state), escape_markup(row.depth))
+    return print_table(shown, _title(answer))
 
 
 def _title(answer: Impact) -> str:
@@ -84,8 +83,8 @@ def _title(answer: Impact) -> str:
     count = "1 downstream dataset" if number == 1 else f"{number} downstream datasets"
     if answer.analysis_seconds is None:
         return count
-    took = duration(answer.analysis_seconds)
-    return f"{count}; fault at {local(answer.fault_at)}, page accepted {took} later"
+    took = short_duration(answer.analysis_seconds)
+    return f"{count}; fault at {local_time(answer.fault_at)}, page accepted {took} later"
 
 
 @app.command()
@@ -98,36 +97,39 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Show how a dataset's schema changed, and its versions, checksums and writes."""
-    with open_session(read(data_dir)) as asked:
+    with open_session(read_settings(data_dir)) as asked:
         named = resolve_dataset(asked.reader, dataset, namespace)
         answer = dataset_history(asked.reader, named, limit=limit)
-    show(answer, history_tables, as_json=as_json)
+    show_answer(answer, history_tables, as_json=as_json)
 
 
 def history_tables(answer: DatasetHistory) -> RenderableType:
     """Return four tables, one below the other."""
-    schemas = grid("from", "until", "change", "code versions", title="schemas")
+    schemas = wrapping_table("from", "until", "change", "code versions", title="schemas")
     for span in answer.schemas:
         changed, versions = _changed(span), ", ".join(span.code_versions) or "-"
         schemas.add_row(
             *map(
                 escape_markup,
-                (local(span.first_seen_at), local(span.last_seen_at), changed, versions),
+                (local_time(span.first_seen_at), local_time(span.last_seen_at), changed, versions),
             )
         )
-    writes = grid(*_OF_WRITES, title="writes")
+    writes = wrapping_table(*_OF_WRITES, title="writes")
     for write in answer.writes:
         reported = (write.job_name, write.rows, write.partition, write.code_version)
-        cells = (local(write.written_at), write.root_run_id, *(x or "-" for x in reported))
+        cells = (local_time(write.written_at), write.root_run_id, *(x or "-" for x in reported))
         writes.add_row(*map(escape_markup, cells))
     stamps = []
     for title, listed in (("versions", answer.versions), ("checksums", answer.checksums)):
-        shown = grid("value", "first seen", "last seen", title=title)
+        shown = wrapping_table("value", "first seen", "last seen", title=title)
         for stamp in listed:
-            cells = (stamp.value, local(stamp.first_seen_at), local(stamp.last_seen_at))
+            cells = (stamp.value, local_time(stamp.first_seen_at), local_time(stamp.last_seen_at))
             shown.add_row(*map(escape_markup, cells))
-        stamps.append(filled(shown, f"{title}: none known"))
-    tables = (filled(schemas, "schemas: none known"), filled(writes, "writes: none stored"))
+        stamps.append(print_table(shown, f"{title}: none known"))
+    tables = (
+        print_table(schemas, "schemas: none known"),
+        print_table(writes, "writes: none stored"),
+    )
     return Group(escape_markup(answer.dataset, "bold"), *tables, *stamps)
 
 

@@ -7,14 +7,21 @@ from rich.console import RenderableType
 
 from lineage.process.clock import system_clock
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, filled, grid, local, show, state, warn
+from service.cli.terminal import (
+    escape_markup,
+    local_time,
+    print_table,
+    show_answer,
+    state_markup,
+    warn,
+    wrapping_table,
+)
 from service.queries.catalog_session import open_session
-from service.queries.datasets import FURTHEST, Filters, ListPart
-from service.queries.datasets import datasets as find_datasets
+from service.queries.datasets import FURTHEST, Filters, ListPart, list_datasets
 from service.queries.shapes import DatasetPage
 from service.queries.timestamps import stale_warning
 from service.queries.unsourced import MOST_HOURS, MOST_LISTED, UnsourcedReads, unsourced_reads
-from service.runtime.settings import read
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 _SHOWN = 200
@@ -39,22 +46,26 @@ def datasets(  # noqa: PLR0913 - each is an option of the command
     """List datasets with reason and owner, most severe first."""
     filters = Filters(state=only, tier=tier, owner=owner, contains=contains)
     most = limit if as_json else limit or _SHOWN
-    with open_session(read(data_dir)) as asked:
-        page = find_datasets(asked.reader, filters, asked.evaluated, ListPart(limit=most))
+    with open_session(read_settings(data_dir)) as asked:
+        page = list_datasets(asked.reader, filters, asked.evaluated, ListPart(limit=most))
         if asked.evaluated.stale:
             warn(stale_warning(asked.evaluated))
-    show(page, datasets_table, as_json=as_json, prefix="more with --limit: ", rows=page.datasets)
+    show_answer(
+        page, datasets_table, as_json=as_json, prefix="more with --limit: ", rows=page.datasets
+    )
 
 
 def datasets_table(page: DatasetPage) -> RenderableType:
     """Return the datasets as a table."""
     columns = ("state", "dataset", "namespace", "why", "state since", "tier", "owner")
-    shown = grid(*columns, title=f"{page.total:,} datasets")
+    shown = wrapping_table(*columns, title=f"{page.total:,} datasets")
     for row in page.datasets:
         why = " ".join(word for word in (row.sli, row.reason) if word) or "-"
-        cells = (row.dataset, row.dataset_namespace, why, local(row.since), row.tier)
-        shown.add_row(state(row.state), *map(escape_markup, cells), escape_markup(row.owner or "-"))
-    return filled(shown, "no datasets match")
+        cells = (row.dataset, row.dataset_namespace, why, local_time(row.since), row.tier)
+        shown.add_row(
+            state_markup(row.state), *map(escape_markup, cells), escape_markup(row.owner or "-")
+        )
+    return print_table(shown, "no datasets match")
 
 
 @app.command()
@@ -66,18 +77,27 @@ def unsourced(
     as_json: AsJson = False,
 ) -> None:
     """List datasets that were read without a known write, most readers first."""
-    with open_session(read(data_dir)) as asked:
+    with open_session(read_settings(data_dir)) as asked:
         answer = unsourced_reads(asked.reader, system_clock(), hours=hours, limit=limit)
-    show(answer, unsourced_table, as_json=as_json)
+    show_answer(answer, unsourced_table, as_json=as_json)
 
 
 def unsourced_table(answer: UnsourcedReads) -> RenderableType:
     """Draw one line for each dataset."""
-    shown = grid("readers", "reads", "dataset", "tier", "owner", "last read", "read by")
+    shown = wrapping_table("readers", "reads", "dataset", "tier", "owner", "last read", "read by")
     for row in answer.datasets:
         more = row.readers - len(row.job_names)
         by = ", ".join([*row.job_names, *([f"and {more} more"] if more else [])])
         name = f"{row.dataset_namespace} {row.dataset}"
-        cells = (row.readers, row.reads, name, row.tier, row.owner or "-", local(row.last_read_at))
+        cells = (
+            row.readers,
+            row.reads,
+            name,
+            row.tier,
+            row.owner or "-",
+            local_time(row.last_read_at),
+        )
         shown.add_row(*map(escape_markup, cells), escape_markup(by))
-    return filled(shown, f"every dataset that was read in the last {answer.hours} h has a source")
+    return print_table(
+        shown, f"every dataset that was read in the last {answer.hours} h has a source"
+    )

@@ -7,14 +7,20 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, grid, local, show
+from service.cli.terminal import escape_markup, local_time, show_answer, wrapping_table
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import open_session
-from service.queries.diff import DatasetDiff, RunDiff, ValueChange, diff, runs_of_job
+from service.queries.diff import (
+    DatasetDiff,
+    RunDiff,
+    ValueChange,
+    compare_runs,
+    last_good_and_failed,
+)
 from service.queries.run_snapshot import ComparedRun
 from service.queries.schema_changes import describe_changes
-from service.queries.timestamps import duration
-from service.runtime.settings import read
+from service.queries.timestamps import short_duration
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 _RAISED: Final = re.compile(r"[\w.]+(Error|Exception|Interrupt)\b")
@@ -37,19 +43,19 @@ def main(  # noqa: PLR0913 - each is an option
     as_json: AsJson = False,
 ) -> None:
     """Show the differences between two runs: code, settings, datasets, schemas and figures."""
-    with open_session(read(data_dir)) as asked:
+    with open_session(read_settings(data_dir)) as asked:
         if job is not None and first is None:
-            first, second = runs_of_job(asked.reader, job, job_namespace)
+            first, second = last_good_and_failed(asked.reader, job, job_namespace)
         if first is None or second is None:
             message = "name two runs, or a job with --job"
             raise InvalidQuestionError(message)
-        answer = diff(asked.reader, first, second)
-    show(answer, table, as_json=as_json)
+        answer = compare_runs(asked.reader, first, second)
+    show_answer(answer, diff_table, as_json=as_json)
 
 
-def table(answer: RunDiff) -> RenderableType:
+def diff_table(answer: RunDiff) -> RenderableType:
     """Return both runs side by side, and their differences below."""
-    shown = grid("", "first", "second")
+    shown = wrapping_table("", "first", "second")
     for name, values in _heads(answer.first, answer.second):
         shown.add_row(*map(escape_markup, (name, *values)))
     shown.add_section()
@@ -64,12 +70,12 @@ def table(answer: RunDiff) -> RenderableType:
 
 
 def _heads(*runs: ComparedRun) -> list[tuple[str, list[str]]]:
-    lengths = [duration(r.duration_seconds) for r in runs]
+    lengths = [short_duration(r.duration_seconds) for r in runs]
     return [
         ("run", [run.run_id for run in runs]),
         ("job", [f"{run.job_namespace}/{run.job_name}" for run in runs]),
         ("state", [run.status for run in runs]),
-        ("started", [local(run.started_at) for run in runs]),
+        ("started", [local_time(run.started_at) for run in runs]),
         ("took", lengths),
         ("error", [error_text(run.error_message) for run in runs]),
     ]

@@ -6,17 +6,17 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, filled, grid, local, show
+from service.cli.terminal import escape_markup, local_time, print_table, show_answer, wrapping_table
 from service.queries.catalog_session import open_session
 from service.queries.event_errors import (
     MOST_LISTED,
     PipelineErrorPage,
     RejectedPage,
-    rejected_events,
+    list_pipeline_errors,
+    list_rejected_events,
 )
-from service.queries.event_errors import pipeline_errors as find_errors
-from service.queries.set_aside import MOST_SET_ASIDE, SetAsidePage, set_aside_events
-from service.runtime.settings import read
+from service.queries.set_aside import MOST_SET_ASIDE, SetAsidePage, list_set_aside_events
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 _HEAD = 200  # characters of a body
@@ -29,8 +29,8 @@ def rejected(
     data_dir: DataDir = None, *, reason: _Reason = None, limit: _Limit = 50, as_json: AsJson = False
 ) -> None:
     """List events that the collector rejected, newest first."""
-    answer = rejected_events(read(data_dir).spool, reason=reason, limit=limit)
-    show(answer, rejected_table, as_json=as_json)
+    answer = list_rejected_events(read_settings(data_dir).spool, reason=reason, limit=limit)
+    show_answer(answer, rejected_table, as_json=as_json)
 
 
 @app.command("pipeline-errors")
@@ -38,34 +38,36 @@ def pipeline_errors(
     data_dir: DataDir = None, *, reason: _Reason = None, limit: _Limit = 50, as_json: AsJson = False
 ) -> None:
     """List events that the pipeline could not read or read only in part, newest first."""
-    settings = read(data_dir)
+    settings = read_settings(data_dir)
     with open_session(settings) as asked:
-        answer = find_errors(asked.reader, settings.spool, reason=reason, limit=limit)
-    show(answer, error_table, as_json=as_json)
+        answer = list_pipeline_errors(asked.reader, settings.spool, reason=reason, limit=limit)
+    show_answer(answer, error_table, as_json=as_json)
 
 
 def rejected_table(answer: RejectedPage) -> RenderableType:
     """Draw one line for each rejected event."""
-    shown = grid("event", "received", "origin", "reason", "path", "detail", "bytes", "body")
+    shown = wrapping_table(
+        "event", "received", "origin", "reason", "path", "detail", "bytes", "body"
+    )
     for one in answer.events:
-        numbers = (f"#{one.number}", local(one.received_at))
+        numbers = (f"#{one.number}", local_time(one.received_at))
         texts = (one.origin, one.reason, one.path or "-", one.detail)
         shown.add_row(
             *map(escape_markup, (*numbers, *texts, f"{one.body_bytes:,}", _head(one.body)))
         )
-    return filled(shown, "no rejected events are stored")
+    return print_table(shown, "no rejected events are stored")
 
 
 def error_table(answer: PipelineErrorPage) -> RenderableType:
     """Draw one line for each error."""
-    shown = grid("event", "landed", "reason", "detail", "body")
+    shown = wrapping_table("event", "landed", "reason", "detail", "body")
     for one in answer.errors:
-        cells = (f"#{one.spool_seq}", local(one.landed_at), one.reason, one.detail)
+        cells = (f"#{one.spool_seq}", local_time(one.landed_at), one.reason, one.detail)
         shown.add_row(
             *map(escape_markup, cells),
             escape_markup(_head(one.body) if one.body else "in the lake"),
         )
-    return filled(shown, "no pipeline errors are stored")
+    return print_table(shown, "no pipeline errors are stored")
 
 
 def _head(body: str) -> str:
@@ -82,23 +84,25 @@ def set_aside(
     as_json: AsJson = False,
 ) -> None:
     """List events that the pipeline set aside because they failed, newest first."""
-    with open_session(read(data_dir)) as asked:
-        answer = set_aside_events(asked.reader, with_requeued=with_requeued, limit=limit)
-    show(answer, set_aside_table, as_json=as_json)
+    with open_session(read_settings(data_dir)) as asked:
+        answer = list_set_aside_events(asked.reader, with_requeued=with_requeued, limit=limit)
+    show_answer(answer, set_aside_table, as_json=as_json)
 
 
 def set_aside_table(answer: SetAsidePage) -> RenderableType:
     """Draw the events for people."""
-    shown = grid("event", "set aside", "error", "bytes", "job", "run", "producer", "requeued")
+    shown = wrapping_table(
+        "event", "set aside", "error", "bytes", "job", "run", "producer", "requeued"
+    )
     for event in answer.events:
         job = "/".join(filter(None, (event.job_namespace, event.job_name)))
         cells = (
             f"#{event.spool_seq}",
-            local(event.failed_at),
+            local_time(event.failed_at),
             event.error,
             f"{event.bytes:,}",
             *(text or "-" for text in (job, event.run_id, event.producer)),
-            local(event.requeued_at),
+            local_time(event.requeued_at),
         )
         shown.add_row(*map(escape_markup, cells))
-    return filled(shown, "no events are set aside")
+    return print_table(shown, "no events are set aside")

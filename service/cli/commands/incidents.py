@@ -8,12 +8,19 @@ import typer
 from rich.console import Group, RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import console, escape_markup, grid, local, print_json, show
+from service.cli.terminal import (
+    console,
+    escape_markup,
+    local_time,
+    print_json,
+    show_answer,
+    wrapping_table,
+)
 from service.queries.catalog_session import open_session
-from service.queries.incident import incident as find_incident
+from service.queries.incident import load_incident
 from service.queries.incident_shapes import IncidentDetail, IncidentPage, IncidentRow
-from service.queries.incidents import incidents as find_incidents
-from service.runtime.settings import Settings, read
+from service.queries.incidents import list_incidents
+from service.runtime.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from alerts.operator_actions.command_requests import Action
@@ -47,13 +54,13 @@ def incidents(
     as_json: AsJson = False,
 ) -> None:
     """Show incidents: one for each fault, with the number of bad datasets."""
-    with open_session(read(data_dir)) as asked:
+    with open_session(read_settings(data_dir)) as asked:
         answer: IncidentPage | IncidentDetail = (
-            find_incidents(asked.reader, is_over_too=is_over_too, limit=limit)
+            list_incidents(asked.reader, is_over_too=is_over_too, limit=limit)
             if incident_id is None
-            else find_incident(asked.reader, incident_id)
+            else load_incident(asked.reader, incident_id)
         )
-    show(answer, _drawn, as_json=as_json)
+    show_answer(answer, _drawn, as_json=as_json)
 
 
 def _drawn(answer: IncidentPage | IncidentDetail) -> RenderableType:
@@ -64,9 +71,11 @@ def incident_table(answer: IncidentPage) -> RenderableType:
     """Return a table with one line for each incident."""
     if not answer.incidents:
         return escape_markup("no incident is open")
-    table = grid("incident", "severity", "state", "detected", "owner", "what", "bad datasets")
+    table = wrapping_table(
+        "incident", "severity", "state", "detected", "owner", "what", "bad datasets"
+    )
     for each in answer.incidents:
-        detected = local(each.opened_at) if each.opened_at else "not yet"
+        detected = local_time(each.opened_at) if each.opened_at else "not yet"
         cells = (each.id, each.severity, _state(each), detected, each.owner or "nobody")
         table.add_row(
             *map(escape_markup, cells),
@@ -84,24 +93,24 @@ def _state(row: IncidentRow) -> str:
 def detail_tables(answer: IncidentDetail) -> RenderableType:
     """Return an incident as tables: its line, evidence, datasets and timeline."""
     row = answer.incident
-    members = grid(
+    members = wrapping_table(
         "dataset", "tier", "owner", "problem", "since", "caused by", title="bad datasets"
     )
     for each in answer.members[:_MOST_SHOWN]:
         name = f"{each.dataset_namespace} {each.dataset}"
         over = " (recovered)" if each.left_at else ""
         by = each.explained_by or each.run_id or "-"
-        cells = (name, each.tier, each.owner or "-", each.kind + over, local(each.onset), by)
+        cells = (name, each.tier, each.owner or "-", each.kind + over, local_time(each.onset), by)
         members.add_row(*map(escape_markup, cells))
-    timeline = grid("time", "event", "reason", "by", title="timeline")
+    timeline = wrapping_table("time", "event", "reason", "by", title="timeline")
     for step in answer.steps:
         timeline.add_row(
-            *map(escape_markup, (local(step.at), step.what, step.reason, step.by or "-"))
+            *map(escape_markup, (local_time(step.at), step.what, step.reason, step.by or "-"))
         )
     more = len(answer.members) - _MOST_SHOWN
     hidden = [escape_markup(f"… and {more:,} datasets more: --json lists them")] if more > 0 else []
     page = IncidentPage([row], 1, partial=False, partial_reason=None)
-    times = "; ".join(f"{each.name} {local(each.at)}" for each in answer.times)
+    times = "; ".join(f"{each.name} {local_time(each.at)}" for each in answer.times)
     shown = (
         incident_table(page),
         escape_markup(times),
@@ -118,7 +127,7 @@ def ack(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
     """Acknowledge an incident; escalation stops."""
-    request_action(read(data_dir), incident, "acknowledge", note=note, as_json=as_json)
+    request_action(read_settings(data_dir), incident, "acknowledge", note=note, as_json=as_json)
 
 
 @app.command()
@@ -130,7 +139,7 @@ def resolve(
     as_json: AsJson = False,
 ) -> None:
     """Resolve an incident; it notifies again after a recovery, or if another dataset fails."""
-    request_action(read(data_dir), incident, "resolve", note=note, as_json=as_json)
+    request_action(read_settings(data_dir), incident, "resolve", note=note, as_json=as_json)
 
 
 @app.command()
@@ -138,7 +147,7 @@ def escalate(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
     """Notify the next escalation step of the owner now."""
-    request_action(read(data_dir), incident, "escalate", note=note, as_json=as_json)
+    request_action(read_settings(data_dir), incident, "escalate", note=note, as_json=as_json)
 
 
 @app.command()
@@ -146,7 +155,7 @@ def false_alarm(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
     """Resolve an incident as a false alarm, and count it against its kind of fault."""
-    request_action(read(data_dir), incident, "false_alarm", note=note, as_json=as_json)
+    request_action(read_settings(data_dir), incident, "false_alarm", note=note, as_json=as_json)
 
 
 def request_action(  # noqa: PLR0913 - the fields of a request
@@ -166,13 +175,13 @@ def request_action(  # noqa: PLR0913 - the fields of a request
     with open_session(settings) as asked:  # that there is a catalog, before anything opens one
         now = asked.now
     from alerts.operator_actions.command_requests import CommandRequest  # noqa: PLC0415 - SQLAlchemy only once there is a catalog
-    from service.incidents.incident_commands import outcome, put  # noqa: PLC0415 - as above
+    from service.incidents.incident_commands import await_outcome, put_command  # noqa: PLC0415 - as above
 
     by = getpass.getuser()
     wanted = CommandRequest(
         incident_id=incident, action=action, by=by, via="cli", until=until, note=note
     )
-    found = asyncio.run(outcome(settings, wanted, put(settings, wanted, now)))
+    found = asyncio.run(await_outcome(settings, wanted, put_command(settings, wanted, now)))
     if as_json:
         print_json(found)
     elif found.is_done:

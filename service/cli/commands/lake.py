@@ -8,7 +8,14 @@ from rich.console import Group, RenderableType
 
 from service.cli.commands.diff import error_text
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import escape_markup, filled, grid, local, show, state
+from service.cli.terminal import (
+    escape_markup,
+    local_time,
+    print_table,
+    show_answer,
+    state_markup,
+    wrapping_table,
+)
 from service.queries.lake.reading import LakeRead
 from service.queries.lake.recalled import LakeQuestion
 from service.queries.lake.runs import (
@@ -20,9 +27,9 @@ from service.queries.lake.runs import (
     run_in_lake,
 )
 from service.queries.run_shapes import RunDetail
-from service.queries.timestamps import duration
-from service.runtime.policies import policy_for
-from service.runtime.settings import read
+from service.queries.timestamps import short_duration
+from service.runtime.policies import read_accepted_policy
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 _WHEN = "a day (2026-09-03) or a timestamp (2026-09-03T12:00:00Z), in UTC."
@@ -49,7 +56,7 @@ def run(  # noqa: PLR0913 - each is an option
 ) -> None:
     """Show a run with what it read and wrote."""
     answer = run_in_lake(_asked(data_dir, seconds), run_id, first, last)
-    show(answer, whole_run, as_json=as_json)
+    show_answer(answer, whole_run, as_json=as_json)
 
 
 @app.command()
@@ -71,12 +78,12 @@ def dataset(  # noqa: PLR0913 - each is an option
     """List the runs that read or wrote a dataset in a window, newest first."""
     wanted = DatasetWindow(dataset, namespace, first, last, direction, limit, cursor)
     answer = dataset_runs_in_lake(_asked(data_dir, seconds), wanted)
-    show(answer, listed, as_json=as_json)
+    show_answer(answer, runs_text, as_json=as_json)
 
 
 def _asked(data_dir: Path | None, seconds: float) -> LakeQuestion:
-    settings = read(data_dir)
-    return LakeQuestion(settings, policy_for(settings), seconds=seconds)
+    settings = read_settings(data_dir)
+    return LakeQuestion(settings, read_accepted_policy(settings), seconds=seconds)
 
 
 def whole_run(answer: LakeRunAnswer) -> RenderableType:
@@ -85,49 +92,54 @@ def whole_run(answer: LakeRunAnswer) -> RenderableType:
 
 
 def _run(found: RunDetail) -> RenderableType:
-    head = grid("", "")
+    head = wrapping_table("", "")
     for name, value in (
         ("run", found.run_id),
         ("job", f"{found.job_namespace}/{found.job_name}"),
         ("root", f"{found.root_job_name}, run {found.root_run_id}"),
         ("status", found.status),
-        ("started", local(found.started_at)),
-        ("took", duration(found.duration_seconds)),
+        ("started", local_time(found.started_at)),
+        ("took", short_duration(found.duration_seconds)),
         ("error", error_text(found.error_message)),
         ("code version", found.code_version or "-"),
     ):
-        head.add_row(name, state(value) if name == "status" else escape_markup(value))
-    datasets = grid("did", "dataset", "namespace", "rows", "version", "partition")
+        head.add_row(name, state_markup(value) if name == "status" else escape_markup(value))
+    datasets = wrapping_table("did", "dataset", "namespace", "rows", "version", "partition")
     for io in found.datasets:
         known = (io.rows, io.version, io.partition)
         texts = ("-" if value is None else str(value) for value in known)
         datasets.add_row(
             *map(escape_markup, (io.direction, io.dataset, io.dataset_namespace, *texts))
         )
-    return Group(head, filled(datasets, "no dataset is known that it read or wrote"))
+    return Group(head, print_table(datasets, "no dataset is known that it read or wrote"))
 
 
-def listed(answer: LakeRuns) -> RenderableType:
+def runs_text(answer: LakeRuns) -> RenderableType:
     """Draw one line for each run, with its inputs and outputs."""
-    table = grid("run", "job", "status", "started", "read", "wrote")
+    table = wrapping_table("run", "job", "status", "started", "read", "wrote")
     for found in answer.runs:
         names = (
             ", ".join(io.dataset for io in found.datasets if io.direction == direction) or "-"
             for direction in ("read", "write")
         )
         job = escape_markup(f"{found.job_namespace}/{found.job_name}")
-        start = escape_markup(local(found.started_at))
+        start = escape_markup(local_time(found.started_at))
         table.add_row(
-            escape_markup(found.run_id), job, state(found.status), start, *map(escape_markup, names)
+            escape_markup(found.run_id),
+            job,
+            state_markup(found.status),
+            start,
+            *map(escape_markup, names),
         )
     none = f"no run that read or wrote {answer.dataset} is in the events that were read"
     cursor = [escape_markup(f"older: --cursor {answer.next_cursor}")] if answer.next_cursor else []
-    return Group(filled(table, none), *cursor, _read(answer.read))
+    return Group(print_table(table, none), *cursor, _read(answer.read))
 
 
 def _read(read: LakeRead) -> RenderableType:
     text = (
-        f"lake, days from {local(read.first_at)} to {local(read.last_at)}: {read.events:,} events;"
+        f"lake, days from {local_time(read.first_at)} to {local_time(read.last_at)}:"
+        f" {read.events:,} events;"
         f" the lake begins on {read.lake_begins}"
     )
     if read.days_without_events:

@@ -8,21 +8,28 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from service.cli.commands.options import AsJson, DataDir, Namespace, completed_datasets
-from service.cli.terminal import elsewhere, escape_markup, local, show, state, tree
+from service.cli.terminal import (
+    draw_tree,
+    elsewhere_note,
+    escape_markup,
+    local_time,
+    show_answer,
+    state_markup,
+)
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import CatalogSession, open_session
-from service.queries.column_lineage import column_lineage
+from service.queries.column_lineage import find_column_lineage
 from service.queries.column_shapes import ColumnLineage, ColumnNode
-from service.queries.columns import dataset_or_column_named, describe
+from service.queries.columns import dataset_or_column_named, describe_transformation
 from service.queries.dataset_lookup import Dataset, resolve_dataset
 from service.queries.edge_runs import EdgeRun, Touched
-from service.queries.lineage import ORIGIN_WORDS, lineage
+from service.queries.lineage import ORIGIN_WORDS, find_lineage
 from service.queries.lineage_at import PastLineage, PastNode, past_lineage
 from service.queries.run_shapes import RunSummary
 from service.queries.shapes import Lineage, Node
-from service.queries.timestamps import duration, past_instant
+from service.queries.timestamps import past_instant, short_duration
 from service.queries.walk import MOST_DEPTH
-from service.runtime.settings import read
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -51,10 +58,10 @@ def main(  # noqa: PLR0913 - each is an option
     as_json: AsJson = False,
 ) -> None:
     """Show upstream and downstream of a dataset (with its last run) or of a column."""
-    with open_session(read(data_dir)) as asked:
+    with open_session(read_settings(data_dir)) as asked:
         named, field = _named(asked, dataset, namespace, column)
         answer = _answer(asked, named, field, depth=depth, at=at)
-    show(answer, _drawn, as_json=as_json, prefix="incomplete: ")
+    show_answer(answer, _drawn, as_json=as_json, prefix="incomplete: ")
 
 
 def _named(
@@ -69,27 +76,27 @@ def _answer(
     asked: CatalogSession, named: Dataset, column: str | None, *, depth: int, at: str | None
 ) -> Lineage | PastLineage | ColumnLineage:
     if column is None and at is None:
-        return lineage(asked, named, depth=depth)
+        return find_lineage(asked, named, depth=depth)
     if column is None:
         return past_lineage(asked.reader, named, past_instant(str(at), asked.now), depth=depth)
     if at is not None:
         raise InvalidQuestionError("--at: past lineage is not stored for columns: name a dataset")
-    return column_lineage(asked, named, column, depth=depth)
+    return find_column_lineage(asked, named, column, depth=depth)
 
 
 def _drawn(answer: Lineage | PastLineage | ColumnLineage) -> RenderableType:
     if isinstance(answer, ColumnLineage):
         return column_drawing(answer)
-    return past_drawing(answer) if isinstance(answer, PastLineage) else drawing(answer)
+    return past_drawing(answer) if isinstance(answer, PastLineage) else trees_text(answer)
 
 
-def drawing(answer: Lineage) -> RenderableType:
+def trees_text(answer: Lineage) -> RenderableType:
     """Return both trees and the last run, one below the other."""
-    head = Text.assemble(escape_markup(answer.dataset, "bold"), "  ", state(answer.state))
+    head = Text.assemble(escape_markup(answer.dataset, "bold"), "  ", state_markup(answer.state))
     return Group(
         Text.assemble(head, "  ", escape_markup(answer.dataset_namespace, "dim")),
-        tree("upstream datasets", answer.upstream, _label),
-        tree("downstream datasets", answer.downstream, _label),
+        draw_tree("upstream datasets", answer.upstream, _label),
+        draw_tree("downstream datasets", answer.downstream, _label),
         _run(answer.last_run),
     )
 
@@ -97,17 +104,18 @@ def drawing(answer: Lineage) -> RenderableType:
 def _label(node: Node) -> Text:
     by = escape_markup(f"  by {', '.join(node.job_names)}", "dim")
     origin = f"  (known from {ORIGIN_WORDS[node.origin]})" if node.origin else ""
-    label = Text.assemble(escape_markup(node.dataset), "  ", state(node.state), by)
-    return label.append(escape_markup(origin, "dim")).append(elsewhere(node))
+    label = Text.assemble(escape_markup(node.dataset), "  ", state_markup(node.state), by)
+    return label.append(escape_markup(origin, "dim")).append(elsewhere_note(node))
 
 
 def _run(run: RunSummary | None) -> Text:
     if run is None:
         return escape_markup("last run: none known", "bold")
-    length = duration(run.duration_seconds)
-    facts = f"  started {local(run.started_at)}, finished {local(run.finished_at)}, took {length}"
+    length = short_duration(run.duration_seconds)
+    started, finished = local_time(run.started_at), local_time(run.finished_at)
+    facts = f"  started {started}, finished {finished}, took {length}"
     head = Text.assemble(
-        escape_markup("last run: ", "bold"), state(run.status), escape_markup(facts)
+        escape_markup("last run: ", "bold"), state_markup(run.status), escape_markup(facts)
     )
     whose = escape_markup(f"  {run.job_namespace}/{run.job_name}, run {run.run_id}", "dim")
     return Text("\n").join([head, whose])
@@ -122,30 +130,32 @@ def column_drawing(answer: ColumnLineage) -> RenderableType:
     )
     return Group(
         head,
-        tree("upstream columns", answer.upstream, _column_label),
-        tree("downstream columns", answer.downstream, _column_label),
+        draw_tree("upstream columns", answer.upstream, _column_label),
+        draw_tree("downstream columns", answer.downstream, _column_label),
     )
 
 
 def _column_label(node: ColumnNode) -> Text:
-    how = escape_markup("".join(f"  {describe(one)}" for one in node.transformations), "dim")
-    return Text.assemble(escape_markup(f"{node.dataset}.{node.column}"), how, elsewhere(node))
+    how = escape_markup(
+        "".join(f"  {describe_transformation(one)}" for one in node.transformations), "dim"
+    )
+    return Text.assemble(escape_markup(f"{node.dataset}.{node.column}"), how, elsewhere_note(node))
 
 
 def past_drawing(answer: PastLineage) -> RenderableType:
     """Return both trees as they were, one below the other."""
     head = Text.assemble(
-        escape_markup(answer.dataset, "bold"), escape_markup(f"  as of {local(answer.at)}")
+        escape_markup(answer.dataset, "bold"), escape_markup(f"  as of {local_time(answer.at)}")
     )
     return Group(
         Text.assemble(head, "  ", escape_markup(answer.dataset_namespace, "dim")),
-        tree("upstream datasets", answer.upstream, _past_label),
-        tree("downstream datasets", answer.downstream, _past_label),
+        draw_tree("upstream datasets", answer.upstream, _past_label),
+        draw_tree("downstream datasets", answer.downstream, _past_label),
     )
 
 
 def _past_label(node: PastNode) -> Text:
-    head = Text.assemble(escape_markup(node.dataset), elsewhere(node))
+    head = Text.assemble(escape_markup(node.dataset), elsewhere_note(node))
     return Text("\n").join([head, _past_run(node)])
 
 
@@ -155,7 +165,7 @@ def _past_run(node: PastNode) -> Text:
         return escape_markup(f"  {by}; no run known from that time", "dim")
     facts = "".join(f", {fact}" for fact in _facts(node.run))
     head = escape_markup(f"  {by}, run {node.run.root_run_id} ", "dim")
-    text = Text.assemble(head, state(node.run.status), escape_markup(facts, "dim"))
+    text = Text.assemble(head, state_markup(node.run.status), escape_markup(facts, "dim"))
     if node.run.spark_conf:
         conf = ", ".join(f"{key}={value}" for key, value in node.run.spark_conf.items())
         text = Text("\n").join([text, escape_markup(f"    conf {conf}", "dim")])
@@ -163,9 +173,9 @@ def _past_run(node: PastNode) -> Text:
 
 
 def _facts(run: EdgeRun) -> Iterable[str]:
-    yield f"wrote {local(run.written_at)}"
+    yield f"wrote {local_time(run.written_at)}"
     if run.written_again_at:
-        yield f"written again without it {local(run.written_again_at)}"
+        yield f"written again without it {local_time(run.written_again_at)}"
     for verb, touched in (("read", run.read), ("wrote", run.wrote)):
         yield from _touched(verb, touched)
     if run.code_version:

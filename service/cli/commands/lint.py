@@ -7,12 +7,12 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, grid, plain_lines, show
+from service.cli.terminal import escape_markup, plain_lines, show_answer, wrapping_table
 from service.queries.catalog_session import open_session
 from service.queries.lint.claims import TIER_TAG
 from service.queries.lint.findings import Finding, LintAnswer
-from service.queries.lint.lint import MOST_FINDINGS, lint
-from service.runtime.settings import read
+from service.queries.lint.lint import MOST_FINDINGS, find_duplicates_and_claims
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -25,20 +25,20 @@ def main(
     as_json: AsJson = False,
 ) -> None:
     """List datasets that may have two names, with the policy line that joins them."""
-    with open_session(read(data_dir)) as asked:
-        answer = lint(asked.reader, limit=limit)
-    show(answer, page, as_json=as_json)
+    with open_session(read_settings(data_dir)) as asked:
+        answer = find_duplicates_and_claims(asked.reader, limit=limit)
+    show_answer(answer, findings_table, as_json=as_json)
     if not as_json:
         # Not through the console, which breaks a line that is wider than the terminal.
-        plain_lines(advice(answer.findings))
+        plain_lines(policy_lines(answer.findings))
 
 
-def page(answer: LintAnswer) -> RenderableType:
+def findings_table(answer: LintAnswer) -> RenderableType:
     """Return the findings as a table."""
     if not answer.findings:
         return escape_markup(f"{answer.datasets:,} datasets, and no two look like one")
     title = "1 finding" if answer.total == 1 else f"{answer.total:,} findings"
-    shown = grid("finding", "names", "evidence", title=title)
+    shown = wrapping_table("finding", "names", "evidence", title=title)
     for one in answer.findings:
         shown.add_row(escape_markup(one.kind), _names(one), escape_markup(one.evidence))
     return shown
@@ -50,7 +50,7 @@ def _names(one: Finding) -> Text:
     return Text("\n").join([escape_markup(line) for line in [*names, *more]])
 
 
-def advice(findings: list[Finding]) -> list[str]:
+def policy_lines(findings: list[Finding]) -> list[str]:
     """Return the policy lines to copy."""
     lines = {
         "datasets": [line for one in findings if one.kind == TIER_TAG for line in one.policy],

@@ -10,13 +10,25 @@ from rich.console import Group, RenderableType
 
 from lineage.process.clock import TELLABLE, is_tellable, system_clock, to_micros
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import console, escape_control, escape_markup, grid, local, print_json
+from service.cli.terminal import (
+    console,
+    escape_control,
+    escape_markup,
+    local_time,
+    print_json,
+    wrapping_table,
+)
 from service.errors import InvalidQuestionError
 from service.ingest.marquez.settings import MarquezSettings, read_marquez
 from service.queries.catalog_session import open_session
-from service.queries.marquez import Compared, Forwarding, MarquezStatus, marquez_status
-from service.queries.timestamps import duration
-from service.runtime.settings import read
+from service.queries.marquez_status import (
+    ComparisonStatus,
+    ForwardingStatus,
+    MarquezStatus,
+    marquez_status,
+)
+from service.queries.timestamps import short_duration
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 _REJECTED = 6
@@ -37,13 +49,13 @@ def run() -> None:
 @app.command()
 def status(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     """Show forwarded, set-aside and pulled events, and runs that one side misses."""
-    settings = read(data_dir)
+    settings = read_settings(data_dir)
     with open_session(settings) as asked:
         answer = marquez_status(asked.reader, settings, asked.now)
     if as_json:
         print_json(answer)
     else:
-        console().print(page(answer))
+        console().print(marquez_text(answer))
 
 
 @app.command()
@@ -57,8 +69,8 @@ def backfill(
 ) -> None:
     """Load Marquez's events of a time window as history; no SLI counts them."""
     from lineage.process.logs import log_to_stderr  # noqa: PLC0415 - structlog only where it is asked
-    from service.cli.commands.backfill import show  # noqa: PLC0415 - httpx only where it is asked
-    from service.ingest.marquez.pull import load  # noqa: PLC0415 - as above
+    from service.cli.commands.backfill import show_report  # noqa: PLC0415 - httpx only where it is asked
+    from service.ingest.marquez.pull import pull_window  # noqa: PLC0415 - as above
 
     log_to_stderr("warning")
     bounds = _required(read_marquez())
@@ -66,8 +78,8 @@ def backfill(
     if after >= before:
         message = f"--from {start} is not before --to {end or 'now'}"
         raise InvalidQuestionError(message)
-    report = asyncio.run(load(read(), bounds, after, before))
-    show(report, as_json=as_json)
+    report = asyncio.run(pull_window(read_settings(), bounds, after, before))
+    show_report(report, as_json=as_json)
     if report.rejected:
         raise typer.Exit(_REJECTED)
 
@@ -86,17 +98,17 @@ def resend(
 ) -> None:
     """Send set-aside events again; exit code 6 if any is still rejected."""
     from service.ingest.marquez.resend import (  # noqa: PLC0415 - httpx only where it is asked
+        load_set_aside,
         print_bodies,
-        set_aside,
+        resend_events,
     )
-    from service.ingest.marquez.resend import resend as send_again  # noqa: PLC0415 - as above
 
-    with open_session(read(data_dir)) as asked:
-        events = set_aside(asked.reader, numbers or [])
+    with open_session(read_settings(data_dir)) as asked:
+        events = load_set_aside(asked.reader, numbers or [])
     if bodies:
         print_bodies(events)
         return
-    done = asyncio.run(send_again(_required(read_marquez()), events))
+    done = asyncio.run(resend_events(_required(read_marquez()), events))
     if as_json:
         print_json(done)
     else:
@@ -128,14 +140,14 @@ def _instant(option: str, text: str | None) -> int:
     return to_micros(instant)
 
 
-def page(answer: MarquezStatus) -> RenderableType:
+def marquez_text(answer: MarquezStatus) -> RenderableType:
     """Return the status as text."""
     lines = [
         f"Marquez at {escape_control(answer.url or 'no URL: LINEWARD_MARQUEZ_URL is not set')}"
     ]
     lines += _forwarding(answer.forwarding) if answer.forwarding else [f"forwarded: {_NEVER}"]
     for pull in answer.pulling:
-        lines.append(f"pulled from {pull.url}: through {local(pull.through)}")
+        lines.append(f"pulled from {pull.url}: through {local_time(pull.through)}")
     lines.append(f"pulled: {answer.pulled:,} events accepted, {answer.pull_rejected:,} rejected")
     lines.append(_probe(answer))
     parts: list[RenderableType] = [escape_markup(line) for line in lines]
@@ -145,7 +157,7 @@ def page(answer: MarquezStatus) -> RenderableType:
     return Group(*parts)
 
 
-def _forwarding(found: Forwarding) -> list[str]:
+def _forwarding(found: ForwardingStatus) -> list[str]:
     waiting = "?" if found.waiting_events is None else f"{found.waiting_events:,}"
     aside = ", ".join(f"{count:,} {reason}" for reason, count in found.set_aside.items())
     lines = [f"forwarded: {found.forwarded:,} events, {waiting} wait, set aside: {aside or 'none'}"]
@@ -164,18 +176,18 @@ def _probe(answer: MarquezStatus) -> str:
         return f"probed: {_NEVER}"
     how = "answered" if probe.is_answered else "NOT answered"
     took = "" if probe.seconds is None else f", lineage in {probe.seconds:.3f} s"
-    return f"probed: {local(probe.at)}, {how}{took} ({probe.detail})"
+    return f"probed: {local_time(probe.at)}, {how}{took} ({probe.detail})"
 
 
-def _compared(found: Compared) -> list[RenderableType]:
-    age = duration(found.age_seconds or 0.0)
+def _compared(found: ComparisonStatus) -> list[RenderableType]:
+    age = short_duration(found.age_seconds or 0.0)
     line = (
         f"compared {age} ago: {found.missing_there:,} of {found.sampled_ours:,} runs of ours are"
         f" missing there, {found.missing_here:,} of {found.sampled_theirs:,} of theirs here"
     )
     if not found.examples:
         return [escape_markup(line)]
-    table = grid("missing", "run", "job")
+    table = wrapping_table("missing", "run", "job")
     for run in found.examples:
         table.add_row(
             run.side,

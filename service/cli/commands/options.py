@@ -9,9 +9,9 @@ import typer
 def completed_datasets(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return the datasets whose names begin like this."""
     # Imported here: only completion pays for the imports.
-    from service.cli.commands.completing import datasets  # noqa: PLC0415
+    from service.cli.commands.completing import complete_dataset  # noqa: PLC0415
 
-    return datasets(ctx, incomplete)
+    return complete_dataset(ctx, incomplete)
 
 
 DataDir = Annotated[

@@ -10,7 +10,7 @@ from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import print_json
 from service.errors import RejectedInputError
 from service.queries.catalog_session import open_session
-from service.runtime.settings import read
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -25,42 +25,42 @@ def check(
     file: Annotated[Path, typer.Argument(help="The policy file.")], *, as_json: AsJson = False
 ) -> None:
     """Check a policy file, and show each error with its place."""
-    from alerts.notify.recipients import unclaimed  # noqa: PLC0415 - as below
-    from lineage.policy import PolicyError, load, not_in_force, unreachable  # noqa: PLC0415 - YAML only where a policy is
+    from alerts.notify.recipients import unclaimed_entries  # noqa: PLC0415 - as below
+    from lineage.policy import PolicyError, load_policy, not_in_force, unreachable_owners  # noqa: PLC0415 - YAML only where a policy is
 
     try:
-        found = load(file)
+        found = load_policy(file)
     except PolicyError as error:
         if not as_json:
             raise RejectedInputError(str(error)) from error
         print_json({"valid": False, "error": str(error)})
         raise typer.Exit(RejectedInputError.exit_code) from error
     if as_json:
-        gaps = {"not_in_force": not_in_force(found), "unreachable": unreachable(found)}
-        gaps["unclaimed"] = unclaimed(found)
+        gaps = {"not_in_force": not_in_force(found), "unreachable": unreachable_owners(found)}
+        gaps["unclaimed"] = unclaimed_entries(found)
         print_json({"valid": True, "error": None, "hash": found.hash, **gaps})
     else:
         counts = f"{len(found.owners)} owners, {len(found.datasets)} rules for datasets"
         typer.echo(f"{file} is a valid policy: {counts}, {len(found.sources)} sources")
         for name in not_in_force(found):
             typer.echo(f"  {name}: accepted; this version only exports a metric for it")
-        for gap in unreachable(found):
+        for gap in unreachable_owners(found):
             typer.echo(f"  {gap}")
-        for entry in unclaimed(found):
+        for entry in unclaimed_entries(found):
             typer.echo(f"  notify: no type of channel knows {entry[:80]!r}")
 
 
 @app.command()
 def suggest(data_dir: DataDir = None) -> None:
     """Print a draft of a policy as YAML, based on the datasets seen."""
-    settings = read(data_dir)
+    settings = read_settings(data_dir)
     with open_session(settings):  # that there is a catalog, before anything opens (and makes) one
         pass
     from lineage.catalog.engine import open_catalog  # noqa: PLC0415 - not for those who only check
-    from lineage.policy.suggest import suggest as drafted  # noqa: PLC0415 - as above
+    from lineage.policy.suggest import suggest_policy  # noqa: PLC0415 - as above
 
     engine = open_catalog(settings.catalog)
     try:
-        sys.stdout.write(drafted(engine))
+        sys.stdout.write(suggest_policy(engine))
     finally:
         engine.dispose()

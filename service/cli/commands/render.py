@@ -28,10 +28,10 @@ from service.ingest.spark.spark_conf import (
     Destinations,
     as_arguments,
     as_properties,
+    listener_package,
     lossless_settings,
-    package,
 )
-from service.runtime.settings import read
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 app.command()(rules)
@@ -115,7 +115,7 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     if spark is _Spark.FOUR and scala is _Scala.OLD:
         raise RejectedInputError("--scala: Spark 4 supports 2.13 only; for 2.12 use --spark 3.5")
     place = Destinations(
-        url=url or (COLLECTOR_URL if kubernetes else read().collector),
+        url=url or (COLLECTOR_URL if kubernetes else read_settings().collector),
         folder=folder,
         name=name or f"events-{uuid4().hex[:12]}",
         namespace=namespace,
@@ -152,7 +152,8 @@ def _print_machine(place: Destinations, *, as_json: bool, arguments: bool) -> No
         print_json({one.name: one.value for one in lines})
     elif arguments:
         # No line of the output is a comment: a shell takes all of it.
-        warn(f"spark.jars.packages: {PACKAGES_REPLACED}; name {package(place.scala)} there too")
+        package = listener_package(place.scala)
+        warn(f"spark.jars.packages: {PACKAGES_REPLACED}; name {package} there too")
         sys.stdout.write(as_arguments(lines))
     else:
         # Of these it is to be expected that they end in a file that all applications read.

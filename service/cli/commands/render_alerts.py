@@ -9,7 +9,7 @@ import typer
 
 from service.cli.terminal import escape_control, warn
 from service.errors import RejectedInputError
-from service.runtime.settings import read
+from service.runtime.settings import read_settings
 
 if TYPE_CHECKING:
     from alerts.rules.rule_file import AlertOwners
@@ -51,7 +51,7 @@ def rules(  # noqa: PLR0913 - each is an option of the command
     from alerts.rules.service_alerts import ScrapeJobs  # noqa: PLC0415 - YAML only where it is printed
 
     found, people = policy_in(policy), _people(platform, engineering)
-    base = checked("--url", url or read().service_url)
+    base = checked_url("--url", url or read_settings().service_url)
     _warn_of_strangers(found, people)
     for note in describe_unrendered(found):
         warn(escape_control(note))
@@ -80,15 +80,18 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
     engineering: _Engineering = None,
 ) -> None:
     """Print Alertmanager's configuration: routes by owner and severity, inhibition, mute times."""
-    from alerts.rules.alertmanager import Endpoints, outside_configs  # noqa: PLC0415 - as above
-    from alerts.rules.alertmanager import render_alertmanager as rendered  # noqa: PLC0415 - as above
+    from alerts.rules.alertmanager import (  # noqa: PLC0415 - as above
+        Endpoints,
+        outside_configs,
+        render_alertmanager,
+    )
 
     found, people = policy_in(policy), _people(platform, engineering)
     places = Endpoints(
-        service_url=checked("--url", url or read().service_url),
+        service_url=checked_url("--url", url or read_settings().service_url),
         token_file=None if token_file is None else str(token_file),
-        watchdog_url=checked("--watchdog-url", watchdog_url),
-        outside_url=None if outside_url is None else checked("--outside-url", outside_url),
+        watchdog_url=checked_url("--watchdog-url", watchdog_url),
+        outside_url=None if outside_url is None else checked_url("--outside-url", outside_url),
     )
     _warn_of_strangers(found, people)
     posting = _posting(found)
@@ -104,7 +107,7 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
             f"{escape_control(str(token_file))} holds the policy's token {escape_control(posting)}"
         )
         sys.stdout.write(f"# {named}.\n")
-    sys.stdout.write(rendered(found, people=people, places=places))
+    sys.stdout.write(render_alertmanager(found, people=people, places=places))
 
 
 def _posting(policy: "Policy") -> str | None:
@@ -116,9 +119,9 @@ def _posting(policy: "Policy") -> str | None:
 
 def policy_in(path: Path | None) -> "Policy":
     """Load the policy of this file, or of the settings."""
-    from service.runtime.policies import policy_of  # noqa: PLC0415 - as above
+    from service.runtime.policies import read_policy  # noqa: PLC0415 - as above
 
-    return policy_of(path or read().policy)
+    return read_policy(path or read_settings().policy)
 
 
 def _people(platform: str, engineering: str | None) -> "AlertOwners":
@@ -134,7 +137,7 @@ def _warn_of_strangers(policy: "Policy", people: "AlertOwners") -> None:
             warn(f"the policy has no owner {escape_control(name)!r}, so no channels are known")
 
 
-def checked(option: str, url: str) -> str:
+def checked_url(option: str, url: str) -> str:
     """Return the URL without a trailing slash.
 
     Raises:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from service.cli.commands.render_alerts import PolicyFile, Url, checked, policy_in
+from service.cli.commands.render_alerts import PolicyFile, Url, checked_url, policy_in
 from service.cli.terminal import plain_lines
 from service.errors import RejectedInputError
-from service.runtime.settings import read
+from service.runtime.settings import read_settings
 
 
 class _Form(StrEnum):
@@ -68,7 +68,9 @@ def rendered_dashboards(
     """Return JSON by uid for the given policy and address, or for those of the settings."""
     from dashboards.grafana.rendering import render_document  # noqa: PLC0415 - as above
 
-    return render_document(policy_in(policy), checked(option, url or read().service_url))
+    return render_document(
+        policy_in(policy), checked_url(option, url or read_settings().service_url)
+    )
 
 
 def _write(out: Path | None, files: dict[str, str]) -> None:

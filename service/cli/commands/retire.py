@@ -12,7 +12,7 @@ from service.cli.terminal import console, escape_markup, print_json
 from service.errors import RejectedInputError
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import Dataset, resolve_dataset
-from service.runtime.settings import Settings, read
+from service.runtime.settings import Settings, read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -30,7 +30,7 @@ def main(
     if not note.strip():
         message = "--note: say why it is retired"
         raise RejectedInputError(message)
-    settings = read(data_dir)
+    settings = read_settings(data_dir)
     with open_session(settings) as asked:
         named, now = resolve_dataset(asked.reader, dataset, namespace), asked.now
     _request(settings, named, note.strip(), now)
@@ -46,11 +46,11 @@ def _request(settings: Settings, dataset: Dataset, note: str, now: datetime) -> 
     from sqlalchemy import delete, insert  # noqa: PLC0415 - SQLAlchemy only once there is a dataset
 
     from lineage.catalog.tables import audit, retirement  # noqa: PLC0415 - as above
-    from service.incidents.incident_commands import acting  # noqa: PLC0415 - as above
+    from service.incidents.incident_commands import command_transaction  # noqa: PLC0415 - as above
 
     key, namespace, name = dataset
     at, who, detail = to_micros(now), getpass.getuser(), f"{namespace}/{name}: {note}"
-    with acting(settings) as connection:
+    with command_transaction(settings) as connection:
         connection.execute(delete(retirement).where(retirement.c.dataset_key == key))
         connection.execute(insert(retirement).values(dataset_key=key, requested_at=at, note=note))
         connection.execute(insert(audit).values(at=at, who=who, action="retire", detail=detail))

@@ -6,16 +6,22 @@ import typer
 from rich.console import Group, RenderableType
 
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.cli.terminal import escape_markup, filled, grid, local, show, state
+from service.cli.terminal import (
+    escape_markup,
+    local_time,
+    print_table,
+    show_answer,
+    state_markup,
+    wrapping_table,
+)
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.deleted_runs import where_older_runs_are
-from service.queries.jobs import MOST_LISTED, JobPage
-from service.queries.jobs import jobs as find_jobs
+from service.queries.jobs import MOST_LISTED, JobPage, find_jobs
 from service.queries.run_shapes import RecentRuns
 from service.queries.runs import recent_runs
-from service.queries.timestamps import duration
-from service.runtime.settings import read
+from service.queries.timestamps import short_duration
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -30,10 +36,10 @@ def runs(
     as_json: AsJson = False,
 ) -> None:
     """List the newest runs that read or wrote a dataset."""
-    with open_session(read(data_dir)) as asked:
+    with open_session(read_settings(data_dir)) as asked:
         named = resolve_dataset(asked.reader, dataset, namespace)
         answer = recent_runs(asked.reader, named, limit=limit)
-    show(answer, runs_table, as_json=as_json)
+    show_answer(answer, runs_table, as_json=as_json)
 
 
 def runs_table(answer: RecentRuns) -> RenderableType:
@@ -42,15 +48,19 @@ def runs_table(answer: RecentRuns) -> RenderableType:
     older = [escape_markup(where)] if where else []
     if not answer.runs:
         return Group(escape_markup("no run is known that read or wrote it"), *older)
-    table = grid("run", "job", "did", "status", "started", "took")
+    table = wrapping_table("run", "job", "did", "status", "started", "took")
     for run in answer.runs:
         job = escape_markup(f"{run.job_namespace}/{run.job_name}")
         times = (
-            escape_markup(local(run.started_at)),
-            escape_markup(duration(run.duration_seconds)),
+            escape_markup(local_time(run.started_at)),
+            escape_markup(short_duration(run.duration_seconds)),
         )
         table.add_row(
-            escape_markup(run.run_id), job, escape_markup(run.direction), state(run.status), *times
+            escape_markup(run.run_id),
+            job,
+            escape_markup(run.direction),
+            state_markup(run.status),
+            *times,
         )
     return Group(table, *older)
 
@@ -68,14 +78,14 @@ def jobs(
     as_json: AsJson = False,
 ) -> None:
     """List jobs with their last runs, including jobs without datasets."""
-    with open_session(read(data_dir)) as asked:
+    with open_session(read_settings(data_dir)) as asked:
         answer = find_jobs(asked.reader, contains=contains, limit=limit)
-    show(answer, jobs_table, as_json=as_json)
+    show_answer(answer, jobs_table, as_json=as_json)
 
 
 def jobs_table(answer: JobPage) -> RenderableType:
     """Draw one line for each job, with its last run."""
-    shown = grid("status", "job", "part of", "run", "started", "took", "error")
+    shown = wrapping_table("status", "job", "part of", "run", "started", "took", "error")
     for job in answer.jobs:
         last = job.runs[0]
         own, root = job.job_name, job.root_job_name
@@ -83,9 +93,9 @@ def jobs_table(answer: JobPage) -> RenderableType:
             f"{job.job_namespace}/{own}",
             "-" if root == own else root,
             last.run_id,
-            local(last.started_at),
-            duration(last.duration_seconds),
+            local_time(last.started_at),
+            short_duration(last.duration_seconds),
             last.error or "-",
         )
-        shown.add_row(state(last.status), *map(escape_markup, cells))
-    return filled(shown, "no jobs match")
+        shown.add_row(state_markup(last.status), *map(escape_markup, cells))
+    return print_table(shown, "no jobs match")

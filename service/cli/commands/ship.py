@@ -12,12 +12,12 @@ from lineage.process.role import stop_on_signals
 from service.cli.commands.options import AsJson
 from service.cli.terminal import plain_lines, print_json
 from service.errors import RejectedInputError
-from service.ingest.collector_client import StoppedError, Target, read_token
+from service.ingest.collector_client import Target, UploadStoppedError, read_token_file
 from service.ingest.event_uploader import endless_uploader
 from service.ingest.ship.positions import Positions
 from service.ingest.ship.shipper import PATTERNS, FolderShipper, Shipped
-from service.runtime.data_folder import hold
-from service.runtime.settings import read
+from service.runtime.data_folder import hold_folder
+from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 _STATE = ".lineward-ship"
@@ -51,7 +51,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
 ) -> None:
     """Watch a folder of OpenLineage event files, and send each event to the collector."""
     log_to_stderr()  # messages on the way must not mix with the answer
-    settings = read()
+    settings = read_settings()
     target = Target(
         url=(url or settings.collector).rstrip("/"),
         origin=origins.FILE,
@@ -59,10 +59,10 @@ def main(  # noqa: PLR0913 - each is an option of the command
         secret_file=secret_file or settings.reader_secret,
     )
     if target.token_file is not None:
-        read_token(target.token_file)
+        read_token_file(target.token_file)
     _require_folder(folder)
     kept = _made(state or folder / _STATE)
-    with hold(kept / "lock", f"`lineward ship` already runs on {folder}"):
+    with hold_folder(kept / "lock", f"`lineward ship` already runs on {folder}"):
         positions = Positions(kept / "positions.json")
         stopping = stop_on_signals()
         poster = endless_uploader(target, stopping)
@@ -79,7 +79,7 @@ def _run(shipper: FolderShipper, stopping: Event, *, once: bool) -> None:
         return
     try:
         shipper.ship_all()
-    except StoppedError as error:
+    except UploadStoppedError as error:
         raise typer.Exit(1) from error
 
 

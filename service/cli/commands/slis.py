@@ -5,11 +5,11 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, grid, local, show
+from service.cli.terminal import escape_markup, local_time, show_answer, wrapping_table
 from service.queries.catalog_session import open_session
 from service.queries.shapes import SliAnswer, SliRow
-from service.queries.slis import is_met, objectives, slis
-from service.runtime.settings import read
+from service.queries.slis import is_met, list_slis, read_objectives
+from service.runtime.settings import read_settings
 
 _STYLES = {True: "green", False: "bold red", None: ""}  # by whether the objective is met
 app = typer.Typer(add_completion=False)
@@ -18,16 +18,18 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     """Show every SLI by tier, beside its objective."""
-    settings = read(data_dir)
+    settings = read_settings(data_dir)
     with open_session(settings) as asked:
-        answer = slis(asked.reader, asked.evaluated, objectives(settings), now=asked.now)
-    show(answer, table, as_json=as_json, rows=answer.slis)
+        answer = list_slis(asked.reader, asked.evaluated, read_objectives(settings), now=asked.now)
+    show_answer(answer, sli_table, as_json=as_json, rows=answer.slis)
 
 
-def table(answer: SliAnswer) -> RenderableType:
+def sli_table(answer: SliAnswer) -> RenderableType:
     """Return the SLIs as a table; a total of 0 reads as no data, never as 100 %."""
     columns = ("SLI", "name", "tier", "good", "total", "ratio", "objective")
-    shown = grid(*columns, title=f"ratio of good, evaluated {local(answer.evaluated_at)}")
+    shown = wrapping_table(
+        *columns, title=f"ratio of good, evaluated {local_time(answer.evaluated_at)}"
+    )
     for row in answer.slis:
         cells = (row.id, row.name, row.tier, _count(row.good), _count(row.total))
         shown.add_row(

@@ -5,14 +5,21 @@ from rich.console import Group, RenderableType
 
 from lineage.process.clock import system_clock
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import console, escape_markup, grid, local, print_json, state
+from service.cli.terminal import (
+    console,
+    escape_markup,
+    local_time,
+    print_json,
+    state_markup,
+    wrapping_table,
+)
 from service.errors import NoDataError, UnreachableError
 from service.queries.applications import KubernetesStatus
-from service.queries.roles import RolePolicy, RoleStatus, ServiceLeader, roles_of, trouble_of
-from service.queries.status import Status, status, warnings_of
-from service.queries.timestamps import duration
-from service.runtime.jobs import PeriodicJobState, job_problem, state_of, stored_jobs
-from service.runtime.settings import Settings, read
+from service.queries.roles import RolePolicy, RoleStatus, ServiceLeader, role_problem, roles_of
+from service.queries.status import Status, load_status, warnings_of
+from service.queries.timestamps import short_duration
+from service.runtime.jobs import PeriodicJobState, job_problem, job_state, stored_jobs
+from service.runtime.settings import Settings, read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -20,9 +27,9 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     """Show the roles, their periodic jobs, the backlog, and the number of datasets by state."""
-    settings, now = read(data_dir), system_clock()
+    settings, now = read_settings(data_dir), system_clock()
     try:
-        answer = status(settings, now, jobs=stored_jobs(settings.data_dir, now.timestamp()))
+        answer = load_status(settings, now, jobs=stored_jobs(settings.data_dir, now.timestamp()))
     except UnreachableError:
         if not as_json:
             _show_roles(settings)
@@ -34,10 +41,10 @@ def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     if as_json:
         print_json(answer)
     else:
-        console().print(page(answer))
+        console().print(status_text(answer))
 
 
-def page(answer: Status) -> RenderableType:
+def status_text(answer: Status) -> RenderableType:
     """Return the status as text."""
     shown = _roles(answer.data_dir, answer.roles, answer.warnings)
     return Group(*shown, *(escape_markup(line) for line in _lines(answer)), *_jobs(answer.jobs))
@@ -53,11 +60,11 @@ def _show_roles(settings: Settings) -> None:
 
 def _roles(data_dir: str, roles: list[RoleStatus], warnings: list[str]) -> list[RenderableType]:
     """Describe the roles and their failures, first: other figures depend on them."""
-    table = grid("role", "state", "pid", "restarts")
+    table = wrapping_table("role", "state", "pid", "restarts")
     for role in roles:
-        table.add_row(role.role, state(role.state), str(role.pid or "-"), str(role.restarts))
+        table.add_row(role.role, state_markup(role.state), str(role.pid or "-"), str(role.restarts))
     now = system_clock()
-    failing = (line for role in roles if (line := trouble_of(role, now)))
+    failing = (line for role in roles if (line := role_problem(role, now)))
     return [
         escape_markup(data_dir),
         table,
@@ -69,11 +76,11 @@ def _jobs(jobs: list[PeriodicJobState]) -> list[RenderableType]:
     """Describe the periodic jobs, and those that fail or hang."""
     if not jobs:
         return []
-    table = grid("job", "role", "state", "every", "last run", "took", "failed")
+    table = wrapping_table("job", "role", "state", "every", "last run", "took", "failed")
     for job in jobs:
         table.add_row(
-            *(job.job, job.role, state(state_of(job)), duration(job.every_seconds)),
-            *(local(job.last_run_at), duration(job.last_seconds), f"{job.failures:,}"),
+            *(job.job, job.role, state_markup(job_state(job)), short_duration(job.every_seconds)),
+            *(local_time(job.last_run_at), short_duration(job.last_seconds), f"{job.failures:,}"),
         )
     now = system_clock()
     return [table, *(escape_markup(line) for job in jobs if (line := job_problem(job, now)))]
@@ -84,14 +91,14 @@ def _lines(answer: Status) -> list[str]:
     if answer.collector:
         state_word = "up" if answer.collector.alive else "down"
         lines.append(
-            f"collector: {state_word}, last heartbeat {local(answer.collector.heartbeat_at)},"
+            f"collector: {state_word}, last heartbeat {local_time(answer.collector.heartbeat_at)},"
             f" {answer.collector.last_seq:,} events accepted,"
             f" {answer.collector.rejected:,} rejected"
         )
     waiting = "?" if answer.backlog_events is None else f"{answer.backlog_events:,}"
     errors = "?" if answer.pipeline_errors is None else f"{answer.pipeline_errors:,}"
     lines.append(
-        f"pipeline: {waiting} events wait, last batch {local(answer.last_batch_at)},"
+        f"pipeline: {waiting} events wait, last batch {local_time(answer.last_batch_at)},"
         f" {errors} events failed"
     )
     if answer.set_aside_events:
@@ -110,7 +117,7 @@ def _lines(answer: Status) -> list[str]:
 
 def _leader(leader: ServiceLeader | None) -> str:
     if leader is not None and leader.is_leading:
-        return f"leader: service {leader.replica} since {local(leader.since)}"
+        return f"leader: service {leader.replica} since {local_time(leader.since)}"
     last = f"; the last leader was {leader.replica}" if leader else ""
     return f"leader: none, so that no incident is found and nobody is notified{last}"
 
@@ -136,13 +143,13 @@ def _evaluation(answer: Status) -> str:
     if answer.evaluated_at is None:
         return "evaluation: none yet"
     age = answer.evaluation_age_seconds
-    when = "ahead of this clock" if age is None else f"{duration(age)} ago"
+    when = "ahead of this clock" if age is None else f"{short_duration(age)} ago"
     stale = ": not of now; incidents wait for the next one" if answer.stale else ""
-    return f"evaluation: {local(answer.evaluated_at)}, {when}{stale}"
+    return f"evaluation: {local_time(answer.evaluated_at)}, {when}{stale}"
 
 
 def _waiting_incidents(answer: Status) -> str:
     return (
-        f"incidents: none opens or resolves since {local(answer.incidents_wait_since)}:"
-        f" events received since {local(answer.events_wait_since)} have not landed"
+        f"incidents: none opens or resolves since {local_time(answer.incidents_wait_since)}:"
+        f" events received since {local_time(answer.events_wait_since)} have not landed"
     )

@@ -11,13 +11,21 @@ from rich.console import RenderableType
 from lineage.process.clock import from_micros, to_micros
 from service.cli.commands.incidents import request_action
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import console, escape_markup, filled, grid, local, print_json, show, warn
+from service.cli.terminal import (
+    console,
+    escape_markup,
+    local_time,
+    print_json,
+    print_table,
+    show_answer,
+    warn,
+    wrapping_table,
+)
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import open_session
-from service.queries.suppressions import SuppressionList
-from service.queries.suppressions import suppressions as listed
-from service.queries.timestamps import instant_of, iso, parse_end
-from service.runtime.settings import Settings, read
+from service.queries.suppressions import SuppressionList, list_suppressions
+from service.queries.timestamps import iso, parse_end, parse_instant
+from service.runtime.settings import Settings, read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -46,10 +54,10 @@ def suppress(  # noqa: PLR0913, PLR0917 - each is an option
     as_json: AsJson = False,
 ) -> None:
     """Suppress an incident, or all incidents of matching datasets, until a given time."""
-    settings = read(data_dir)
+    settings = read_settings(data_dir)
     with open_session(settings) as asked:
         now = asked.now
-    start = now if begin is None else from_micros(instant_of(begin, "--from"))
+    start = now if begin is None else from_micros(parse_instant(begin, "--from"))
     end = parse_end(until, length, begin=max(start, now), place="--")
     if not _INCIDENT.fullmatch(what):
         wanted = {"pattern": what, "until": end, "begin": to_micros(start), "name": name}
@@ -73,7 +81,7 @@ def unsuppress(
     as_json: AsJson = False,
 ) -> None:
     """End a suppression window early, or unsuppress an incident."""
-    settings = read(data_dir)
+    settings = read_settings(data_dir)
     if _INCIDENT.fullmatch(what):
         request_action(settings, what, "unsuppress", as_json=as_json)
         return
@@ -100,23 +108,25 @@ def suppressions(
     as_json: AsJson = False,
 ) -> None:
     """List suppression windows: of the policy, and requested by people."""
-    settings = read(data_dir)
-    from service.runtime.policies import policy_for  # noqa: PLC0415 - YAML only here
+    settings = read_settings(data_dir)
+    from service.runtime.policies import read_accepted_policy  # noqa: PLC0415 - YAML only here
 
     with open_session(settings) as asked:
-        answer = listed(asked.reader, policy_for(settings), asked.now, with_ended=ended)
-    show(answer, table, as_json=as_json, rows=answer.suppressions)
+        answer = list_suppressions(
+            asked.reader, read_accepted_policy(settings), asked.now, with_ended=ended
+        )
+    show_answer(answer, windows_table, as_json=as_json, rows=answer.suppressions)
 
 
-def table(answer: SuppressionList) -> RenderableType:
+def windows_table(answer: SuppressionList) -> RenderableType:
     """Return the windows as a table."""
-    shown = grid("id", "name", "pattern", "from", "until", "state", "by", "reason")
+    shown = wrapping_table("id", "name", "pattern", "from", "until", "state", "by", "reason")
     for row in answer.suppressions:
         number = "policy" if row.id is None else str(row.id)
         name = row.name if row.cron is None else f"{row.name} ({row.cron})"
-        cells = (number, name, row.pattern, local(row.begin), local(row.until))
+        cells = (number, name, row.pattern, local_time(row.begin), local_time(row.until))
         shown.add_row(*map(escape_markup, (*cells, row.state, row.by, row.reason)))
-    return filled(shown, "no suppression windows")
+    return print_table(shown, "no suppression windows")
 
 
 def _begin_window(
@@ -132,7 +142,9 @@ def _begin_window(
         return
     what = f"{window.pattern} ({begun.datasets:,} datasets)"
     console().print(
-        escape_markup(f"window {begun.id}: {what} is suppressed until {local(iso(window.until))}")
+        escape_markup(
+            f"window {begun.id}: {what} is suppressed until {local_time(iso(window.until))}"
+        )
     )
     if not begun.datasets:
         warn("no known dataset matches: see `lineward datasets`")

@@ -15,13 +15,12 @@ from runbooks.actions.kubernetes_settings import read_for_watch
 from service.cli.commands.options import DataDir
 from service.cli.terminal import escape_control
 from service.errors import RejectedInputError
-from service.ingest.kafka.settings import client_settings
-from service.ingest.kafka.settings import read as read_kafka
+from service.ingest.kafka.settings import client_settings, read_kafka_settings
 from service.ingest.marquez.settings import read_marquez
 from service.runtime.data_folder import require_not_running, restrict_permissions
-from service.runtime.roles import commands, environment, with_free_ports
-from service.runtime.settings import Settings, read
-from service.runtime.startup_checks import require_guarded, require_java
+from service.runtime.roles import role_commands, role_environment, with_free_ports
+from service.runtime.settings import Settings, read_settings
+from service.runtime.startup_checks import require_guarded_service, require_java
 from service.runtime.supervisor import Supervisor
 
 app = typer.Typer(add_completion=False)
@@ -44,23 +43,25 @@ def main(
 ) -> None:
     """Run collector, pipeline and service until Ctrl-C; a role that exits is restarted."""
     os.umask(0o077)
-    settings = read(data_dir)
+    settings = read_settings(data_dir)
     if insecure:
         settings = msgspec.structs.replace(settings, insecure=True)
     read_marquez()
     if policy is not None:
         settings = msgspec.structs.replace(settings, policy=policy)
-    require_guarded(settings, _policy(settings))
+    require_guarded_service(settings, _policy(settings))
     require_java()
     if settings.kafka_bootstrap:
-        client_settings(read_kafka())
+        client_settings(read_kafka_settings())
     if settings.kubernetes_namespaces:
         read_for_watch()
     require_not_running(settings.data_dir)
     settings = with_free_ports(settings)
     for warning in restrict_permissions(settings.data_dir):
         _say(warning)
-    supervisor = Supervisor(commands(settings), settings.data_dir, environment(settings), _say)
+    supervisor = Supervisor(
+        role_commands(settings), settings.data_dir, role_environment(settings), _say
+    )
     supervisor.run(
         before=lambda: _migrate(settings), on_accepting=lambda: _say(_addresses(settings))
     )
@@ -68,9 +69,9 @@ def main(
 
 
 def _policy(settings: Settings) -> Policy:
-    from service.runtime.policies import policy_for  # noqa: PLC0415 - YAML only where a policy is
+    from service.runtime.policies import read_accepted_policy  # noqa: PLC0415 - YAML only where a policy is
 
-    return policy_for(settings)
+    return read_accepted_policy(settings)
 
 
 def _migrate(settings: Settings) -> None:

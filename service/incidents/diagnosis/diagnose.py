@@ -16,7 +16,7 @@ from lineage.catalog.reader import CatalogReader, open_reader
 from lineage.catalog.rows import Row
 from lineage.errors import RequestError
 from service.incidents.diagnosis.ranking import Diagnosis, Difference, diagnosis_of
-from service.queries.diff import diff, runs_of_job
+from service.queries.diff import compare_runs, last_good_and_failed
 
 _MOST_PODS: Final = 5
 _APPLICATIONS: Final = """
@@ -73,9 +73,9 @@ class Diagnostician:
 
 def _compared(reader: CatalogReader, name: str, namespace: str) -> Diagnosis:
     try:
-        good, failed = runs_of_job(reader, name, namespace)
+        good, failed = last_good_and_failed(reader, name, namespace)
         lost = _compare_pods(reader, good, failed)
-        return diagnosis_of(diff(reader, good, failed), beside=lost)
+        return diagnosis_of(compare_runs(reader, good, failed), beside=lost)
     except RequestError:
         # No failure after a success in what is kept: of a job that is silent there is none.
         return Diagnosis()

@@ -14,11 +14,11 @@ from service.api.served.counter_buffer import IMPACT_BOUNDS, CountBatch, Outcome
 from service.incidents.impact.pages import (
     Page,
     accepted_at,
-    fault_of,
+    fault_start,
     is_by_provider,
-    load_state,
+    load_page_state,
     paged_incidents,
-    running,
+    running_pages,
 )
 
 METRIC: Final = "lineage_impact_analysis_seconds"
@@ -40,7 +40,7 @@ class ImpactClock:
         """Walk the clock of each page on that has no end yet."""
         now = to_micros(self._clock())
         with engine.connect() as connection:
-            before = running(connection, now - _WAITED_MICROS)
+            before = running_pages(connection, now - _WAITED_MICROS)
             looked = [(page, _walked(connection, page, now)) for page in before]
         news = [(page, after) for page, after in looked if after != page]
         if not news:
@@ -58,11 +58,11 @@ def _walked(connection: Connection, page: Page, now: int) -> Page:
     since = paged_incidents(connection, page)
     fault_at = page.fault_at
     if fault_at is None:
-        fault = fault_of(connection, page, since)
+        fault = fault_start(connection, page, since)
         fault_at = fault.at
         if not fault.is_known:
             return msgspec.structs.replace(page, fault_at=fault_at, outcome="unknown")
-    state = load_state(connection, page)
+    state = load_page_state(connection, page)
     taken = accepted_at(connection, page, since, state)
     outcome = page.outcome or outcome_of(fault_at, taken, state, now)
     return msgspec.structs.replace(page, fault_at=fault_at, outcome=outcome, accepted_at=taken)

@@ -83,7 +83,7 @@ class FaultStart(msgspec.Struct, frozen=True):
     is_known: bool
 
 
-def running(connection: Connection, since: int) -> list[Page]:
+def running_pages(connection: Connection, since: int) -> list[Page]:
     """Return pages without an outcome, and late ones of faults after `since` (µs), not taken."""
     return convert_rows(Page, connection.execute(_RUNNING, {"since": since}))
 
@@ -94,7 +94,7 @@ def paged_incidents(connection: Connection, page: Page) -> Paged:
     return Paged(at, first < at)
 
 
-def fault_of(connection: Connection, page: Page, since: Paged) -> FaultStart:
+def fault_start(connection: Connection, page: Page, since: Paged) -> FaultStart:
     """Return the start of the clock: first FAIL, missed deadline, or the time of the page."""
     if since.is_later:
         return FaultStart(since.at, is_known=True)
@@ -115,7 +115,7 @@ def _instant(kind: str, onset: int, page: Page) -> int:
     return onset if kind in _FAILED else onset + round(RULES.open_seconds * SECOND_MICROS)
 
 
-def load_state(connection: Connection, page: Page) -> NotificationState | None:
+def load_page_state(connection: Connection, page: Page) -> NotificationState | None:
     """Return the notification state of a page, or None if it was deleted."""
     own = incident_notification.c.incident_id == page.incident_id
     stored = connection.scalar(select(incident_notification.c.telling).where(own))

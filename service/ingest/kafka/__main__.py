@@ -12,12 +12,11 @@ from lineage.process.health import HEALTH
 from lineage.process.health_port import serve_health
 from lineage.process.role import begin_role, stop_on_signals
 from service.errors import RejectedInputError
-from service.ingest.collector_client import Target, read_token
+from service.ingest.collector_client import Target, read_token_file
 from service.ingest.event_uploader import EventUploader, endless_uploader
 from service.ingest.kafka.feed import Feed
-from service.ingest.kafka.settings import client_settings, read
-from service.runtime.settings import Settings
-from service.runtime.settings import read as read_shared
+from service.ingest.kafka.settings import client_settings, read_kafka_settings
+from service.runtime.settings import Settings, read_settings
 
 _log = structlog.get_logger()
 
@@ -27,11 +26,11 @@ def main() -> int:
     begin_role()
     HEALTH.beat_beside()
     try:
-        settings = read()
+        settings = read_kafka_settings()
         client = client_settings(settings)
-        shared = read_shared()
+        shared = read_settings()
         if shared.collector_token_file is not None:
-            read_token(shared.collector_token_file)
+            read_token_file(shared.collector_token_file)
         consumer = Consumer(client)
         serve_health()
     except (InvalidSettingError, RejectedInputError, OSError) as error:

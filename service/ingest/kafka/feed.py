@@ -12,7 +12,7 @@ import msgspec
 import structlog
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
-from service.ingest.collector_client import StoppedError
+from service.ingest.collector_client import UploadStoppedError
 from service.ingest.event_uploader import EventUploader, batch_events
 
 _MOST_MESSAGES = 200
@@ -63,7 +63,7 @@ class Feed:
         try:
             while not stopping.is_set():
                 self.take()
-        except StoppedError:
+        except UploadStoppedError:
             return
 
     def take(self) -> int:

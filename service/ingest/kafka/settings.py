@@ -33,7 +33,7 @@ class KafkaSettings(msgspec.Struct, frozen=True, kw_only=True):
     config_file: Path | None = None  # librdkafka's settings, name=value a line: TLS, SASL
 
 
-def read() -> KafkaSettings:
+def read_kafka_settings() -> KafkaSettings:
     """Read the settings of this process.
 
     Raises:

@@ -14,7 +14,7 @@ from lineage.process.health_port import serve_health
 from lineage.process.role import await_catalog, begin_role, stop_on_signals
 from runbooks.actions.kubernetes_settings import KubernetesSettings, read_for_watch
 from service.ingest.kubernetes.watcher import Watcher
-from service.runtime.settings import Settings, read
+from service.runtime.settings import Settings, read_settings
 
 _MOST_CONNECTIONS = 4
 _log = structlog.get_logger()
@@ -25,7 +25,7 @@ def main() -> int:
     begin_role()
     HEALTH.beat_beside()
     try:
-        settings, cluster = read(), read_for_watch()
+        settings, cluster = read_settings(), read_for_watch()
         serve_health()
     except (InvalidSettingError, OSError) as error:
         _log.error("kubernetes_cannot_start", reason=str(error))

@@ -47,7 +47,7 @@ def _read_token(file: Path, configuration: client.Configuration) -> None:
     configuration.api_key["authorization"] = f"Bearer {token}"
 
 
-def list_applications(api: client.ApiClient, namespace: str) -> Listing:
+def application_list_call(api: client.ApiClient, namespace: str) -> Listing:
     """Return the list call of the SparkApplications in a namespace."""
     call = client.CustomObjectsApi(api).list_namespaced_custom_object
 

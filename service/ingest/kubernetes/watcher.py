@@ -10,7 +10,12 @@ from sqlalchemy import Engine
 from lineage.catalog.meta_keys import APPLICATIONS, PODS
 from lineage.process.clock import Clock, system_clock, to_micros
 from runbooks.actions.kubernetes_settings import KubernetesSettings
-from service.ingest.kubernetes.connection import Resource, list_applications, list_pods, open_client
+from service.ingest.kubernetes.connection import (
+    Resource,
+    application_list_call,
+    list_pods,
+    open_client,
+)
 from service.ingest.kubernetes.follow import Follower, Options
 from service.ingest.kubernetes.manifests import Reading
 from service.ingest.kubernetes.store import ApplicationStore, PodStore, forget_others
@@ -50,7 +55,7 @@ class Watcher:
             ours, theirs = Resource(APPLICATIONS, namespace), Resource(PODS, namespace)
             stored = ApplicationStore(self._engine, ours, reading)
             found += [
-                Follower(ours, list_applications(api, namespace), stored, options, self._clock),
+                Follower(ours, application_list_call(api, namespace), stored, options, self._clock),
                 Follower(
                     theirs,
                     list_pods(api, namespace),

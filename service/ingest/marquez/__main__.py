@@ -13,9 +13,9 @@ from lineage.process.environment import InvalidSettingError
 from lineage.process.health import HEALTH
 from lineage.process.health_port import serve_health
 from lineage.process.role import await_catalog, begin_role
-from service.ingest.marquez.role import serve
+from service.ingest.marquez.role import serve_marquez
 from service.ingest.marquez.settings import MarquezSettings, read_marquez
-from service.runtime.settings import Settings, read
+from service.runtime.settings import Settings, read_settings
 
 _log = structlog.get_logger()
 
@@ -25,7 +25,7 @@ def main() -> int:
     begin_role()
     HEALTH.beat_beside()
     try:
-        settings, bounds = read(), read_marquez()
+        settings, bounds = read_settings(), read_marquez()
         serve_health()
     except (InvalidSettingError, OSError) as error:
         _log.error("marquez_cannot_start", reason=str(error))
@@ -44,7 +44,7 @@ async def _run(settings: Settings, bounds: MarquezSettings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    await serve(settings, bounds, stop)
+    await serve_marquez(settings, bounds, stop)
 
 
 if __name__ == "__main__":

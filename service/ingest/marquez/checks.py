@@ -12,8 +12,8 @@ import structlog
 
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from service.ingest.marquez.client import Marquez, MarquezError, RunRejectedError
-from service.ingest.marquez.event_identity import known_of
-from service.ingest.marquez.store import Comparison, MissingRun, Probe, Store, in_catalog
+from service.ingest.marquez.event_identity import valid_core
+from service.ingest.marquez.store import Comparison, MissingRunRow, Probe, Store, in_catalog
 from service.ingest.spool_reader import latest_bodies
 
 DEPTH = 5
@@ -70,7 +70,7 @@ class Prober:
 
 def _latest_node(spool: Path) -> str | None:
     for body in latest_bodies(spool, _LOOKED_THROUGH):
-        for output in known_of(body).outputs or ():
+        for output in valid_core(body).outputs or ():
             return f"dataset:{output.namespace}:{output.name}"
     return None
 
@@ -130,9 +130,9 @@ class Comparer:
         return list(runs.values())
 
 
-def _examples(there: list[Run], here: list[Run]) -> list[MissingRun]:
+def _examples(there: list[Run], here: list[Run]) -> list[MissingRunRow]:
     return [
-        MissingRun(side, *run)
+        MissingRunRow(side, *run)
         for side, runs in (("there", there), ("here", here))
         for run in runs[:_MOST_EXAMPLES]
     ]

@@ -10,7 +10,7 @@ import structlog
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
 from service.ingest.marquez.client import Marquez, Verdict
-from service.ingest.marquez.event_identity import EventCore, known_of
+from service.ingest.marquez.event_identity import EventCore, valid_core
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.spool_reader import Spooled
 
@@ -38,7 +38,7 @@ class RejectedError(Exception):
         self.detail = detail
 
 
-class StoppedError(Exception):
+class ForwardingStoppedError(Exception):
     """Error: stopped before the event was accepted; the next process sends it."""
 
 
@@ -84,7 +84,7 @@ class EventSender:
             RejectedError: it never will.
             StoppedError: it has not, and we are to stop.
         """
-        trial = Trial(event, known_of(event.body), passes=self.passes)
+        trial = Trial(event, valid_core(event.body), passes=self.passes)
         retrying = AsyncRetrying(
             retry=retry_if_exception_type(_FailedError),
             wait=wait_random_exponential(_FIRST_WAIT_SECONDS, max=self._longest_wait_seconds),
@@ -96,7 +96,7 @@ class EventSender:
         async with self._slots:
             await self._rest()
             if self.stop.is_set():
-                raise StoppedError
+                raise ForwardingStoppedError
             # Not cut short by a stop: its answer says whether the next process sends it again.
             verdict = await self._marquez.post(trial.event.body)
             if verdict.outcome == "failed" and verdict.status >= _SERVER_ERROR:

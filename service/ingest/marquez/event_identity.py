@@ -101,7 +101,7 @@ _decoder = msgspec.json.Decoder(EventCore)
 _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 
 
-def known_of(body: bytes) -> EventCore:
+def valid_core(body: bytes) -> EventCore:
     """Return the core of a body; fields that violate the specification are left out."""
     try:
         return _decoder.decode(body)
@@ -116,7 +116,7 @@ def pulled_of(raw: bytes) -> Pulled:
         body = msgspec.json.encode(msgspec.json.decode(raw), order="sorted")
     except _UNREADABLE:
         body = raw  # for the collector to reject, with its reason
-    known = known_of(body)
+    known = valid_core(body)
     return Pulled(body, known, to_micros(known.at or EPOCH))
 
 

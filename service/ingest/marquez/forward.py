@@ -13,10 +13,10 @@ from pathlib import Path
 import structlog
 
 from lineage.process.clock import Clock, to_micros
-from service.ingest.marquez.deliver import EventSender, RejectedError, StoppedError, pause
-from service.ingest.marquez.event_identity import DeliveredEvents, known_of
+from service.ingest.marquez.deliver import EventSender, ForwardingStoppedError, RejectedError, pause
+from service.ingest.marquez.event_identity import DeliveredEvents, valid_core
 from service.ingest.marquez.store import SetAside, Store, in_catalog
-from service.ingest.spool_reader import Spooled, last_seq, spooled_after
+from service.ingest.spool_reader import Spooled, read_last_seq, spooled_after
 
 _MAX_PENDING = 1_000
 _MAX_PENDING_BYTES = 67_108_864
@@ -99,7 +99,7 @@ class Forwarder:
             self._progress = Progress(0)
         for event in events:
             self._progress.take(event.seq)
-            known = known_of(event.body)
+            known = valid_core(event.body)
             self._seen.add(known.identity())
             if event.is_for_marquez:
                 self._line_up(event, known.whose, lanes)
@@ -109,7 +109,7 @@ class Forwarder:
 
     async def _spool_is_new(self, after: int) -> bool:
         """Return whether the spool has numbers below those read: it was lost, and began again."""
-        last = await asyncio.to_thread(last_seq, self._spool)
+        last = await asyncio.to_thread(read_last_seq, self._spool)
         return last is not None and last < after and not self._pending
 
     def _line_up(self, event: Spooled, whose: str, lanes: asyncio.TaskGroup) -> None:
@@ -131,7 +131,7 @@ class Forwarder:
                 self._sent += 1
             except RejectedError as rejected:
                 await self._set_aside(event, whose, rejected)
-            except StoppedError:
+            except ForwardingStoppedError:
                 return
             lane.popleft()
             self._progress.done(event.seq)

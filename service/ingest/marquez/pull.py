@@ -31,7 +31,7 @@ from service.ingest.marquez.client import (
     events_between,
     next_after,
 )
-from service.ingest.marquez.event_identity import DeliveredEvents, Pulled, known_of
+from service.ingest.marquez.event_identity import DeliveredEvents, Pulled, valid_core
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.store import PullState, Store, in_catalog
 from service.ingest.spool_reader import latest_bodies
@@ -138,7 +138,7 @@ class Puller:
     def _seed(self) -> None:
         """Mark what the spool had before the start as known: it need not be pulled."""
         for body in latest_bodies(self._spool, _SEEDS):
-            self._seen.add(known_of(body).identity())
+            self._seen.add(valid_core(body).identity())
         self._is_seeded = True
 
     async def _land(self, page: list[Pulled]) -> tuple[int, int]:
@@ -170,7 +170,7 @@ def _send_all(sender: BatchSender, events: Sequence[Pulled]) -> None:
         pass
 
 
-async def load(
+async def pull_window(
     settings: Settings, bounds: MarquezSettings, after: int, before: int
 ) -> BackfillReport:
     """Send all events of [after, before), µs of the producers' time, in the order of that time.

@@ -38,7 +38,7 @@ class Resent(msgspec.Struct, frozen=True):
     detail: str
 
 
-def set_aside(reader: CatalogReader, wanted: Sequence[int]) -> list[DeadLetter]:
+def load_set_aside(reader: CatalogReader, wanted: Sequence[int]) -> list[DeadLetter]:
     """Return the events of these numbers, all without any, in the order of acceptance.
 
     Raises:
@@ -62,7 +62,7 @@ def print_bodies(events: Sequence[DeadLetter]) -> None:
     sys.stdout.buffer.flush()
 
 
-async def resend(bounds: MarquezSettings, events: Sequence[DeadLetter]) -> list[Resent]:
+async def resend_events(bounds: MarquezSettings, events: Sequence[DeadLetter]) -> list[Resent]:
     """Send each once, one after the other; none is struck off, and sent twice it is there twice."""
     marquez = Marquez(bounds)
     try:

@@ -28,7 +28,7 @@ _log = structlog.get_logger()
 Round = Callable[[], Awaitable[object]]
 
 
-async def serve(
+async def serve_marquez(
     settings: Settings, bounds: MarquezSettings, stop: asyncio.Event, clock: Clock = system_clock
 ) -> None:
     """Work until stopped; finish what is in flight."""

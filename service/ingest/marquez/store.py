@@ -62,7 +62,7 @@ class Comparison(msgspec.Struct, frozen=True):
     missing_here: int
 
 
-class MissingRun(msgspec.Struct, frozen=True):
+class MissingRunRow(msgspec.Struct, frozen=True):
     """Run that one side has and the other, `there` or `here`, has not."""
 
     side: str
@@ -138,7 +138,7 @@ class Store:
             connection.execute(delete(table).where(table.c.at < probe.at - _PROBES_KEPT_MICROS))
 
     def note_comparison(
-        self, found: Comparison, missing: Sequence[MissingRun], rejected: int = 0
+        self, found: Comparison, missing: Sequence[MissingRunRow], rejected: int = 0
     ) -> None:
         """Keep the counts of all comparisons of a week, and the examples of the last.
 

@@ -38,7 +38,7 @@ class FilePosition(msgspec.Struct, frozen=True, kw_only=True):
     tail: str
 
 
-def position(
+def position_of_file(
     name: str, status: os.stat_result, stream: Stream, place: int, line: int
 ) -> FilePosition:
     """Return the position of a file that is shipped up to `place`."""

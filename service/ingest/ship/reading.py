@@ -146,7 +146,7 @@ def read_at(stream: Stream, place: int, most: int) -> bytes:
     return b"".join(parts)
 
 
-def lines(stream: Stream, place: int, number: int) -> Iterator[Line]:
+def complete_lines(stream: Stream, place: int, number: int) -> Iterator[Line]:
     """Yield complete lines from `place` on, in order, without a last line that is being written.
 
     A last line without its end counts as soon as it is one JSON object: nothing can follow in it.

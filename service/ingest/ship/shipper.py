@@ -11,10 +11,10 @@ import msgspec
 import structlog
 
 from service.ingest.backfill import BackfillReport
-from service.ingest.collector_client import StoppedError
+from service.ingest.collector_client import UploadStoppedError
 from service.ingest.event_uploader import EventUploader, batch_events
-from service.ingest.ship.positions import Positions, position
-from service.ingest.ship.reading import Line, Stream, lines, open_file, read_at
+from service.ingest.ship.positions import Positions, position_of_file
+from service.ingest.ship.reading import Line, Stream, complete_lines, open_file, read_at
 
 PATTERNS = ("*.jsonl*", "*.ndjson*", "*.json*", "*.log*")
 _POLL_SECONDS = 0.5
@@ -58,7 +58,7 @@ class FolderShipper:
             while not stopping.is_set():
                 if not self.ship():
                     stopping.wait(_POLL_SECONDS)
-        except StoppedError:
+        except UploadStoppedError:
             return
 
     def ship_all(self) -> None:
@@ -120,13 +120,13 @@ class FolderShipper:
         known = self._positions.find(status, stream)
         place, line = (known.place, known.line) if known else (0, 1)
         shipped = 0
-        for batch in batch_events(lines(stream, place, line)):
+        for batch in batch_events(complete_lines(stream, place, line)):
             self._post(name, batch)
             shipped += len(batch)
             place, line = batch[-1].end, batch[-1].next_number
             if place:
                 # Only now: a process killed before it sends these again, and nothing is doubled.
-                self._positions.note(position(name, status, stream, place, line))
+                self._positions.note(position_of_file(name, status, stream, place, line))
         self._note_rest(name, stream, place, line)
         return shipped
 

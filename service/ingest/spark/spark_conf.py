@@ -36,7 +36,7 @@ class Setting(msgspec.Struct, frozen=True):
     why: str
 
 
-def package(scala: str = "2.13") -> str:
+def listener_package(scala: str = "2.13") -> str:
     """Return the listener's coordinates, as `spark.jars.packages` takes them."""
     return f"io.openlineage:openlineage-spark_{scala}:{LISTENER_VERSION}"
 
@@ -69,7 +69,7 @@ def lossless_settings(place: Destinations) -> list[Setting]:
     """
     _require(place)
     settings = (
-        ("spark.jars.packages", package(place.scala), _PACKAGES.format(PACKAGES_REPLACED)),
+        ("spark.jars.packages", listener_package(place.scala), _PACKAGES.format(PACKAGES_REPLACED)),
         ("spark.extraListeners", "io.openlineage.spark.agent.OpenLineageSparkListener", ""),
         (_JAVA, _OPENS, "Java 17: else the listener logs exceptions where Iceberg is in use"),
         ("spark.openlineage.namespace", place.namespace, "of the jobs"),

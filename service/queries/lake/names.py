@@ -15,8 +15,8 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, pairs_of
 from lineage.names.keys import CUT, key
 from lineage.names.names import fold, split_joined
-from lineage.policy import Policy, folding
-from lineage.policy.folds import pattern_parts
+from lineage.policy import Policy, folds_of
+from lineage.policy.fold import pattern_parts
 from service.errors import AmbiguousDatasetError, UnknownDatasetError
 from service.queries.dataset_lookup import Dataset, resolve_dataset
 from service.queries.visibility import Visibility, sql_filter
@@ -65,7 +65,7 @@ def words_of(names: Iterable[Name], policy: Policy) -> tuple[str, ...]:
 
 
 def _folds_to(known: set[Name], policy: Policy) -> Iterable:  # type: ignore[type-arg]
-    ready = folding(policy).folds
+    ready = folds_of(policy).folds
     return (policy.folds[fold.position] for fold in ready if fold.dataset in known)
 
 
@@ -87,7 +87,7 @@ def name_given(dataset: str, namespace: str | None) -> Name | None:
     return name if name[0] else None
 
 
-def find_dataset(
+def find_with_all_names(
     reader: CatalogReader,
     policy: Policy,
     wanted: str,
@@ -112,7 +112,7 @@ def find_dataset(
         if given is None or not visibility.is_whole:
             raise
         folded = fold(*given)
-        name = folding(policy).dataset(folded.namespace, folded.name)
+        name = folds_of(policy).dataset(folded.namespace, folded.name)
         name = name or (folded.namespace, folded.name)
         return (key(*name), *name), [name]
     names = [(row.namespace, row.name) for row in reader.rows(_NAMES, {"key": found[0]})]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from lineage.catalog.reader import CatalogReader, rows_for
-from lineage.policy import Policy, folding
+from lineage.policy import Policy, folds_of
 from lineage.process.clock import Clock, system_clock
 from service.errors import LakeTooLargeError
 from service.queries.catalog_session import CatalogSession, open_session
@@ -146,7 +146,7 @@ def open_recalled(asked: LakeQuestion) -> Iterator[Recalled]:
 
     with (
         open_reading(asked.settings.lake, asked.ask_catalog, asked.seconds) as reading,
-        open_transient(asked.clock, folding(asked.policy)) as catalog,
+        open_transient(asked.clock, folds_of(asked.policy)) as catalog,
     ):
         yield Recalled(asked, reading, catalog)
 

@@ -12,13 +12,13 @@ import msgspec
 
 from lineage.catalog.rows import Row
 from service.errors import UnknownRunError
-from service.queries.cursors import Whole, cursor_of, key_of
-from service.queries.lake.names import find_dataset, seen_in_lake, words_of
+from service.queries.cursors import Whole, cursor_of, start_key
+from service.queries.lake.names import find_with_all_names, seen_in_lake, words_of
 from service.queries.lake.reading import LakeRead
 from service.queries.lake.recalled import LakeQuestion, Recalled, open_recalled
 from service.queries.lake.windows import LakeSearchWindow, window_between, window_of_run
 from service.queries.run_shapes import RunDetail
-from service.queries.runs import details_of, rows_by_key, rows_of, unknown_run
+from service.queries.runs import details_of, rows_by_id, rows_by_key, unknown_run
 from service.queries.visibility import Visibility
 
 Direction = Literal["read", "write", "both"]
@@ -85,7 +85,7 @@ def run_in_lake(
         recalled.add_run(window, run_id)
         with recalled.read() as reader:
             shown, reason = details_of(
-                reader, rows_of(reader, run_id), visibility, seen_in_lake(reader, visibility)
+                reader, rows_by_id(reader, run_id), visibility, seen_in_lake(reader, visibility)
             )
         if not shown:
             message = f"{unknown_run(run_id)} among the events of the lake, {_of(read)}"
@@ -108,11 +108,11 @@ def dataset_runs_in_lake(asked: LakeQuestion, wanted: DatasetWindow) -> LakeRuns
     """
     window = window_between(wanted.first, wanted.last)
     with asked.ask_catalog() as catalog:
-        (key, namespace, name), names = find_dataset(
+        (key, namespace, name), names = find_with_all_names(
             catalog.reader, asked.policy, wanted.dataset, wanted.namespace, catalog.visibility
         )
     which = "lake", key, window.after, window.before, wanted.direction
-    behind = key_of(wanted.cursor, which, tuple[Whole, Whole])
+    behind = start_key(wanted.cursor, which, tuple[Whole, Whole])
     with open_recalled(asked) as recalled:
         read = recalled.reading.describe(window)
         recalled.add_named(window, words_of(names, asked.policy))

@@ -9,7 +9,7 @@ import msgspec
 
 from lineage.process.clock import from_micros, to_micros
 from service.errors import InvalidQuestionError
-from service.queries.timestamps import instant_of
+from service.queries.timestamps import parse_instant
 
 MOST_DAYS: Final = 31
 _DAY: Final = timedelta(days=1)
@@ -94,12 +94,12 @@ MOST_YEAR: Final = 2200  # events of later years are not taken
 
 def _begin(place: str, text: str) -> int:
     day = _day(place, text)
-    return instant_of(text, place) if day is None else to_micros(day)
+    return parse_instant(text, place) if day is None else to_micros(day)
 
 
 def _end(text: str) -> int:
     day = _day("to", text)
-    return instant_of(text, "to") if day is None else to_micros(day + _DAY)
+    return parse_instant(text, "to") if day is None else to_micros(day + _DAY)
 
 
 def _day(place: str, text: str) -> datetime | None:
@@ -110,5 +110,5 @@ def _day(place: str, text: str) -> datetime | None:
     except ValueError as error:
         message = f"{place}: {text!r} is no day of the calendar"
         raise InvalidQuestionError(message) from error
-    instant_of(f"{text}T00:00:00Z", place)
+    parse_instant(f"{text}T00:00:00Z", place)
     return datetime(day.year, day.month, day.day, tzinfo=UTC)

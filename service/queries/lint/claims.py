@@ -42,7 +42,7 @@ ORDER BY d.namespace, d.name, o.owner LIMIT :most
 """  # noqa: S608 - our own tables
 
 
-def claims(reader: CatalogReader) -> Iterator[Finding]:
+def find_claims(reader: CatalogReader) -> Iterator[Finding]:
     """Return claims of names and drops, then tiers and owners, that events cannot decide."""
     for row in reader.rows(_REJECTED, {"most": _MOST}):
         yield _claim(row)

@@ -76,7 +76,7 @@ class LintInput(msgspec.Struct, frozen=True):
     is_partial: bool
 
 
-def estate(reader: CatalogReader, *, most: int = MOST_DATASETS) -> LintInput:
+def load_estate(reader: CatalogReader, *, most: int = MOST_DATASETS) -> LintInput:
     """Read it; of more datasets than `most` those seen latest."""
     datasets = convert_rows(NamedDataset, reader.rows(_DATASETS, {"most": most + 1}))
     symlinks: dict[int, list[str]] = defaultdict(list)

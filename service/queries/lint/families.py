@@ -7,9 +7,9 @@ import msgspec
 
 from lineage.names.names import join_parts
 from lineage.names.patterns import is_variable, pattern_of, stable_name, tighten
-from lineage.policy import Policy, folding
-from lineage.policy.folding import fold_problems
-from lineage.policy.folds import Fold
+from lineage.policy import Policy, folds_of
+from lineage.policy.compiled_folds import fold_problems
+from lineage.policy.fold import Fold
 from service.queries.lint.estate import Explosion, LintInput, NamedDataset
 from service.queries.lint.findings import fold_line, pattern_of_both
 
@@ -36,7 +36,7 @@ class Family(msgspec.Struct, frozen=True):
         return stable_name(self.pattern)
 
 
-def families(known: LintInput) -> Iterator[Family]:
+def find_families(known: LintInput) -> Iterator[Family]:
     """Return the families, explosions first, even if their names were not looked at."""
     grown = {(one.namespace, one.name): one for one in known.explosions}
     found = list(_found(known, grown))
@@ -65,7 +65,7 @@ def _least(pattern: str) -> int:
     return _LEAST_NUMBERED if not is_variable(pattern.replace("{n}", "")) else _LEAST_DATED
 
 
-def evidence(family: Family) -> str:
+def describe_family(family: Family) -> str:
     """Describe the family; for an explosion, with its speed."""
     pattern = join_parts(family.namespace, family.pattern)
     if family.explosion:
@@ -91,5 +91,5 @@ def _holds(fold: Fold, members: list[NamedDataset], dataset: tuple[str, str]) ->
     policy = Policy(folds=(fold,))
     if next(fold_problems(policy), None) is not None:
         return False
-    folds = folding(policy)
+    folds = folds_of(policy)
     return all(one.both == dataset or folds.dataset(*one.both) == dataset for one in members)

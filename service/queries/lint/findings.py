@@ -5,7 +5,7 @@ import json
 import msgspec
 
 from lineage.names.names import join_parts, split_joined
-from lineage.policy.folds import Fold
+from lineage.policy.fold import Fold
 from lineage.policy.patterns import Pattern, PatternParts, dataset_of
 
 _Name = tuple[str, str]

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator
 
 from lineage.catalog.reader import CatalogReader
 from lineage.names.patterns import NAME_EXPLOSION
-from service.queries.lint.claims import claims
+from service.queries.lint.claims import find_claims
 from service.queries.lint.duplicate_names import DuplicateNames, find_duplicates
 from service.queries.lint.estate import (
     MOST_DATASETS,
     LintInput,
     NamedDataset,
-    estate,
     fed_by,
     feed_one_another,
+    load_estate,
 )
-from service.queries.lint.families import Family, evidence, families, folding_rule
+from service.queries.lint.families import Family, describe_family, find_families, folding_rule
 from service.queries.lint.findings import Finding, LintAnswer, LintName, alias_line, is_expressible
 from service.queries.timestamps import iso
 
@@ -23,7 +23,7 @@ _MOST_NAMES = 10
 _PARTITIONS = "partitions"
 
 
-def lint(
+def find_duplicates_and_claims(
     reader: CatalogReader, *, limit: int = MOST_FINDINGS, most_datasets: int = MOST_DATASETS
 ) -> LintAnswer:
     """List possible duplicate datasets, name explosions first.
@@ -33,7 +33,7 @@ def lint(
         limit: of findings.
         most_datasets: to look at; those seen latest.
     """
-    known = estate(reader, most=most_datasets)
+    known = load_estate(reader, most=most_datasets)
     found = list(_findings(reader, known))
     reasons = _cuts(found, known, limit)
     return LintAnswer(
@@ -57,7 +57,7 @@ def _cuts(found: list[Finding], known: LintInput, limit: int) -> list[str]:
 
 
 def _findings(reader: CatalogReader, known: LintInput) -> Iterator[Finding]:
-    like_names, pairs = list(families(known)), list(find_duplicates(reader, known))
+    like_names, pairs = list(find_families(known)), list(find_duplicates(reader, known))
     members = [one for family in like_names for one in family.members]
     members += [one for pair in pairs for one in pair.members]
     feeding = fed_by(reader, {one.key for one in members})
@@ -67,7 +67,7 @@ def _findings(reader: CatalogReader, known: LintInput) -> Iterator[Finding]:
         if family.explosion or not feed_one_another(family.members, feeding)
     ]
     yield from (one for one in of_families if one.kind == NAME_EXPLOSION)
-    yield from claims(reader)
+    yield from find_claims(reader)
     alike = (found for found in pairs if not feed_one_another(found.members, feeding))
     yield from (_of_twins(found, known) for found in alike)
     yield from (one for one in of_families if one.kind != NAME_EXPLOSION)
@@ -100,7 +100,7 @@ def _of_family(family: Family, *, is_apart: bool) -> Finding:
         kind=NAME_EXPLOSION if family.explosion else _PARTITIONS,
         dataset_namespace=family.namespace,
         dataset=name or family.pattern,
-        evidence=evidence(family),
+        evidence=describe_family(family),
         count=len(family.members) or (family.explosion.new_datasets if family.explosion else 0),
         names=_listed(family.members) or ([LintName(*example, None)] if example else []),
         policy=list(_lines(family.members, target)) if name and not (rule or is_apart) else [],

@@ -8,6 +8,8 @@ from lineage.catalog.rows import Row, convert_rows
 from lineage.names.names import fold
 from service.queries.dataset_lookup import Dataset as DatasetKey
 from service.queries.dataset_lookup import find_among
+from service.queries.marquez_api.dataset_details import DatasetDetails
+from service.queries.marquez_api.ids import schema_id, unknown_node, version_id, written_at_of
 from service.queries.marquez_api.namespaces import namespace_of_name
 from service.queries.marquez_api.paging import (
     LIMIT_AND_OFFSET,
@@ -17,15 +19,13 @@ from service.queries.marquez_api.paging import (
 )
 from service.queries.marquez_api.runs import runs_of_keys
 from service.queries.marquez_api.shapes import (
-    Dataset,
     Datasets,
     DatasetVersion,
     DatasetVersions,
-    Run,
+    MarquezDataset,
+    MarquezRun,
     VersionId,
 )
-from service.queries.marquez_fields import Sayings
-from service.queries.marquez_ids import schema_id, unknown, version_id, written_at_of
 from service.queries.timestamps import iso_of
 from service.queries.visibility import Visibility, sql_filter
 
@@ -95,7 +95,7 @@ def datasets_page(
 
 def dataset_of_name(
     reader: CatalogReader, visibility: Visibility, namespace: str, name: str
-) -> Dataset:
+) -> MarquezDataset:
     """Return a dataset, by any of its names.
 
     Raises:
@@ -115,18 +115,20 @@ def find_dataset(
     """
     found = find_among(reader, [(namespace, name)], visibility)
     if found is None:
-        raise unknown("dataset", name)
+        raise unknown_node("dataset", name)
     return found
 
 
-def _datasets(reader: CatalogReader, keys: list[int], visibility: Visibility) -> list[Dataset]:
-    sayings = Sayings(reader, keys, visibility)
-    return [_dataset(row, sayings) for row in rows_for(reader, _DETAILS, keys)]
+def _datasets(
+    reader: CatalogReader, keys: list[int], visibility: Visibility
+) -> list[MarquezDataset]:
+    details = DatasetDetails(reader, keys, visibility)
+    return [_dataset(row, details) for row in rows_for(reader, _DETAILS, keys)]
 
 
-def _dataset(row: Row, sayings: Sayings) -> Dataset:
+def _dataset(row: Row, details: DatasetDetails) -> MarquezDataset:
     version = None if row.version_at is None else version_id(row.version_at, row.root_run_id)
-    return Dataset(**sayings.dataset(row), current_version=version)
+    return MarquezDataset(**details.dataset(row), current_version=version)
 
 
 class _Write(msgspec.Struct, frozen=True):
@@ -174,7 +176,7 @@ def version_of_id(
         found = [row for row in rows if version_id(row.written_at, row.root_run_id) == wanted]
         if found:
             return _versions(reader, visibility, dataset, found[:1])[0][0]
-    raise unknown("dataset version", version)
+    raise unknown_node("dataset version", version)
 
 
 def _versions(
@@ -182,13 +184,13 @@ def _versions(
 ) -> tuple[list[DatasetVersion], str | None]:
     keys = [write.run_key for write in writes if write.run_key is not None]
     runs, reason = runs_of_keys(reader, keys, visibility)
-    sayings = Sayings(reader, [dataset[0]], visibility)
-    versions = [_version(dataset, write, sayings, runs.get(write.run_key or 0)) for write in writes]
+    details = DatasetDetails(reader, [dataset[0]], visibility)
+    versions = [_version(dataset, write, details, runs.get(write.run_key or 0)) for write in writes]
     return versions, reason
 
 
 def _version(
-    dataset: DatasetKey, write: _Write, sayings: Sayings, run: Run | None
+    dataset: DatasetKey, write: _Write, details: DatasetDetails, run: MarquezRun | None
 ) -> DatasetVersion:
     key, namespace, name = dataset
     version = version_id(write.written_at, write.root_run_id)
@@ -201,9 +203,9 @@ def _version(
         version=version,
         namespace=namespace,
         source_name=namespace,
-        fields=sayings.fields(key, write.fields),
-        tags=sayings.tags(key),
-        description=sayings.description(key),
+        fields=details.fields(key, write.fields),
+        tags=details.tags(key),
+        description=details.description(key),
         current_schema_version=schema,
         created_by_run=run,
     )

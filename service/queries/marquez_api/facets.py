@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from lineage.catalog.reader import CatalogReader
 from service.queries.marquez_api.runs import find_run
-from service.queries.marquez_api.shapes import RunFacets
+from service.queries.marquez_api.shapes import MarquezRunFacets
 from service.queries.timestamps import iso
 from service.queries.visibility import Visibility
 
@@ -33,7 +33,7 @@ _Facet = dict[str, Any]
 
 def facets_of_run(
     reader: CatalogReader, visibility: Visibility, run_id: str, kind: Literal["run", "job"]
-) -> RunFacets:
+) -> MarquezRunFacets:
     """Return what is known of a run's facets, or of its job's.
 
     Raises:
@@ -47,7 +47,7 @@ def facets_of_run(
         # The root may have touched what is hidden, and be named after it.
         known |= dict.fromkeys(("root_job_namespace", "root_job_name"))
     facets = _of_run(known) if kind == "run" else _of_job(known)
-    return RunFacets(
+    return MarquezRunFacets(
         run_id, {name: _whole(name, one, known) for name, one in facets.items() if one}
     )
 

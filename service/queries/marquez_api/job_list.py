@@ -9,6 +9,7 @@ from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB, WITH_JOBS_
 from lineage.catalog.queries import failed_at
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows
+from service.queries.marquez_api.lineage_shapes import RunState, marquez_run_state
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import (
     MOST_CHECKED,
@@ -16,7 +17,6 @@ from service.queries.marquez_api.runs import (
     newest_rows,
     shown_keys,
 )
-from service.queries.marquez_shapes import RunState, state_of
 from service.queries.runs import hidden_of
 from service.queries.visibility import UNSEEN, Visibility
 
@@ -57,7 +57,7 @@ class ListedJob(msgspec.Struct, frozen=True):
     @property
     def state(self) -> RunState:
         """Return the state of the newest run."""
-        return state_of(self.started_at, self.completed_at, self.failed_at)
+        return marquez_run_state(self.started_at, self.completed_at, self.failed_at)
 
 
 class JobList(msgspec.Struct, frozen=True):

@@ -4,32 +4,32 @@ from collections.abc import Iterable
 
 from lineage.catalog.reader import CatalogReader
 from service.queries.descriptions import NOTHING, ProducerDescriptions, describe_jobs
+from service.queries.marquez_api.ids import job_id, unknown_node
 from service.queries.marquez_api.job_list import (
     LATEST,
     JobName,
     list_jobs,
     visible_jobs,
 )
+from service.queries.marquez_api.lineage_shapes import RunState
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import (
     RunRow,
     first_event_of,
     newest_rows,
-    runs_of_job,
     runs_of_keys,
+    runs_page,
 )
 from service.queries.marquez_api.shapes import (
     DatasetId,
-    Job,
+    JobId,
     Jobs,
     JobType,
-    Run,
+    MarquezJob,
+    MarquezRun,
     RunDataset,
     Runs,
 )
-from service.queries.marquez_api.shapes import JobName as JobId
-from service.queries.marquez_ids import job_id, unknown
-from service.queries.marquez_shapes import RunState
 from service.queries.timestamps import iso_of
 from service.queries.visibility import Visibility
 
@@ -66,7 +66,9 @@ def jobs_page(
     )
 
 
-def job_of_name(reader: CatalogReader, visibility: Visibility, namespace: str, name: str) -> Job:
+def job_of_name(
+    reader: CatalogReader, visibility: Visibility, namespace: str, name: str
+) -> MarquezJob:
     """Return a job.
 
     Raises:
@@ -87,7 +89,7 @@ def job_runs(reader: CatalogReader, visibility: Visibility, job: JobName, page: 
         UnknownNodeError: there is no such job that the token may see.
     """
     _newest_of_visible(reader, visibility, *job)
-    return runs_of_job(reader, *job, page, visibility)
+    return runs_page(reader, *job, page, visibility)
 
 
 def type_of(processing_type: str | None) -> JobType:
@@ -100,18 +102,18 @@ def _newest_of_visible(
 ) -> list[RunRow]:
     newest = newest_rows(reader, namespace, name, LATEST)
     if not newest or not visible_jobs(reader, {(namespace, name): newest}, visibility):
-        raise unknown("job", name)
+        raise unknown_node("job", name)
     return newest
 
 
 def _job(
     first_event_at: int,
     newest: list[RunRow],
-    runs: dict[int, Run],
+    runs: dict[int, MarquezRun],
     described: ProducerDescriptions,
     *,
     is_whole: bool,
-) -> Job:
+) -> MarquezJob:
     row = newest[0]
     latest = [runs[one.run_key] for one in newest if one.run_key in runs]
     root = (row.root_job_namespace, row.root_job_name)
@@ -119,7 +121,7 @@ def _job(
     has_parent = is_whole and root != (row.job_namespace, row.job_name)
     # A run that has just begun may name no datasets yet.
     touched = next((run for run in latest if _datasets(run)), None)
-    return Job(
+    return MarquezJob(
         id=JobId(row.job_namespace, row.job_name),
         type=type_of(row.processing_type),
         name=row.job_name,
@@ -139,7 +141,7 @@ def _job(
     )
 
 
-def _datasets(run: Run) -> list[RunDataset]:
+def _datasets(run: MarquezRun) -> list[RunDataset]:
     return [*run.input_dataset_versions, *run.output_dataset_versions]
 
 

@@ -4,6 +4,7 @@ from lineage.catalog.queries import LISTED, is_listed
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.names.names import fold
+from service.queries.marquez_api.ids import unknown_node
 from service.queries.marquez_api.job_list import ListedJob, list_jobs
 from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, PageRange
 from service.queries.marquez_api.shapes import (
@@ -14,7 +15,6 @@ from service.queries.marquez_api.shapes import (
     Sources,
     Tags,
 )
-from service.queries.marquez_ids import unknown
 from service.queries.timestamps import iso_of
 from service.queries.visibility import Visibility, sql_filter
 
@@ -54,7 +54,7 @@ def namespace_of_name(reader: CatalogReader, visibility: Visibility, name: str) 
     rows = _of_datasets(reader, visibility, name)
     found = _namespaces(rows, list_jobs(reader, visibility, name).jobs)
     if not found:
-        raise unknown("namespace", name)
+        raise unknown_node("namespace", name)
     return found[0]
 
 
@@ -72,7 +72,7 @@ def source_of_name(reader: CatalogReader, visibility: Visibility, name: str) -> 
     """
     for row in _of_datasets(reader, visibility, name):
         return _source(row)
-    raise unknown("source", name)
+    raise unknown_node("source", name)
 
 
 def tags_page(reader: CatalogReader, visibility: Visibility, page: PageRange) -> Tags:

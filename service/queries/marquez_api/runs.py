@@ -10,15 +10,15 @@ from lineage.catalog.queries import failed_at, newest_write, write_bucket
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import convert_rows
 from service.queries.descriptions import settings_of
+from service.queries.marquez_api.ids import unknown_node, version_id
+from service.queries.marquez_api.lineage_shapes import marquez_run_state
 from service.queries.marquez_api.paging import (
     LIMIT_AND_OFFSET,
     PageRange,
     capped_total,
     count_up_to,
 )
-from service.queries.marquez_api.shapes import Run, RunDataset, Runs, VersionId
-from service.queries.marquez_ids import unknown, version_id
-from service.queries.marquez_shapes import state_of
+from service.queries.marquez_api.shapes import MarquezRun, RunDataset, Runs, VersionId
 from service.queries.runs import hidden_of
 from service.queries.timestamps import iso, iso_of, milliseconds_between
 from service.queries.visibility import UNSEEN, Visibility, sql_filter
@@ -132,10 +132,10 @@ def find_run(reader: CatalogReader, run_id: str, visibility: Visibility) -> RunR
     for row in rows:
         if row.run_key in shown:
             return row
-    raise unknown("run", run_id)
+    raise unknown_node("run", run_id)
 
 
-def run_of_id(reader: CatalogReader, run_id: str, visibility: Visibility) -> Run:
+def run_of_id(reader: CatalogReader, run_id: str, visibility: Visibility) -> MarquezRun:
     """Return a run.
 
     Raises:
@@ -147,7 +147,7 @@ def run_of_id(reader: CatalogReader, run_id: str, visibility: Visibility) -> Run
 
 def runs_of_keys(
     reader: CatalogReader, keys: Iterable[int], visibility: Visibility
-) -> tuple[dict[int, Run], str | None]:
+) -> tuple[dict[int, MarquezRun], str | None]:
     """Return those of these runs that the token may see, by key, and the reason if it is cut."""
     wanted = sorted(set(keys))
     shown = shown_keys(reader, wanted, visibility)
@@ -156,7 +156,7 @@ def runs_of_keys(
     return {row.run_key: run for row, run in zip(rows, runs, strict=True)}, reason
 
 
-def runs_of_job(
+def runs_page(
     reader: CatalogReader, namespace: str, name: str, page: PageRange, visibility: Visibility
 ) -> Runs:
     """Return a page of a job's runs, newest first."""
@@ -177,7 +177,7 @@ def runs_of_job(
 
 def to_runs(
     reader: CatalogReader, rows: list[RunRow], visibility: Visibility
-) -> tuple[list[Run], str | None]:
+) -> tuple[list[MarquezRun], str | None]:
     """Return these runs with their datasets, and the reason if those are cut."""
     condition, names = sql_filter(reader, visibility)
     keys = [row.run_key for row in rows]
@@ -191,13 +191,13 @@ def to_runs(
     return [_run(one, datasets, is_whole=visibility.is_whole) for one in rows], reason
 
 
-def _run(row: RunRow, datasets: _RunDatasets, *, is_whole: bool) -> Run:
-    return Run(
+def _run(row: RunRow, datasets: _RunDatasets, *, is_whole: bool) -> MarquezRun:
+    return MarquezRun(
         id=row.run_id,
         created_at=iso_of(row.first_event_at),
         updated_at=iso_of(row.last_event_at),
         nominal_start_time=iso(row.nominal_start_at),
-        state=state_of(row.started_at, row.completed_at, row.failed_at),
+        state=marquez_run_state(row.started_at, row.completed_at, row.failed_at),
         started_at=iso(row.started_at),
         ended_at=iso(row.ended_at),
         duration_ms=milliseconds_between(row.started_at, row.ended_at),

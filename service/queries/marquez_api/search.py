@@ -11,14 +11,14 @@ from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows
 from lineage.names.names import fold
 from lineage.states import run_state
-from service.queries.datasets import literal
+from service.queries.datasets import escape_like
+from service.queries.marquez_api.ids import node_id_of
 from service.queries.marquez_api.job_list import ListedJob, list_jobs
 from service.queries.marquez_api.jobs import type_of
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import newest_rows
 from service.queries.marquez_api.shapes import Hit, Hits, SearchResult, SearchResults
-from service.queries.marquez_ids import node_id_of
-from service.queries.timestamps import instant_of, iso_of
+from service.queries.timestamps import iso_of, parse_instant
 from service.queries.visibility import Visibility, sql_filter
 
 Sort = Literal["name", "updated_at"]
@@ -98,7 +98,7 @@ def _find_datasets(
     reader: CatalogReader, visibility: Visibility, wanted: SearchQuery
 ) -> list[_Found]:
     condition, names = sql_filter(reader, visibility)
-    values: dict[str, str | int] = {**names, "like": f"%{literal(wanted.query)}%"}
+    values: dict[str, str | int] = {**names, "like": f"%{escape_like(wanted.query)}%"}
     values["limit"] = wanted.limit
     more = ""
     if wanted.namespace is not None:
@@ -134,7 +134,7 @@ def _is_between(job: ListedJob, wanted: SearchQuery) -> bool:
 
 
 def _midnight(day: date) -> int:
-    return instant_of(f"{day.isoformat()}T00:00:00Z", "before or after")
+    return parse_instant(f"{day.isoformat()}T00:00:00Z", "before or after")
 
 
 def _place(found: _Found, sort: Sort) -> tuple[int, str, str]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from service.queries.marquez_shapes import DatasetData, FieldData, RunState
+from service.queries.marquez_api.lineage_shapes import DatasetData, FieldData, RunState
 from service.queries.run_shapes import Instant
 
 JobType = Literal["BATCH", "STREAM"]
@@ -97,7 +97,7 @@ class RunDataset(msgspec.Struct, frozen=True, rename="camel"):
     facets: dict[str, Any] = {}
 
 
-class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+class MarquezRun(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Run."""
 
     id: str
@@ -119,28 +119,28 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class Runs(MarquezList, frozen=True, kw_only=True):
     """`GET /namespaces/N/jobs/J/runs`."""
 
-    runs: list[Run]
+    runs: list[MarquezRun]
     total_count: int = msgspec.field(name="totalCount")
 
 
-class RunFacets(msgspec.Struct, frozen=True, rename="camel"):
+class MarquezRunFacets(msgspec.Struct, frozen=True, rename="camel"):
     """`GET /jobs/runs/ID/facets`."""
 
     run_id: str
     facets: dict[str, dict[str, Any]]
 
 
-class JobName(msgspec.Struct, frozen=True):
+class JobId(msgspec.Struct, frozen=True):
     """Job by its names."""
 
     namespace: str
     name: str
 
 
-class Job(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+class MarquezJob(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Job, with what its newest run read and wrote."""
 
-    id: JobName
+    id: JobId
     type: JobType
     name: str
     simple_name: str
@@ -153,8 +153,8 @@ class Job(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     outputs: list[DatasetId]
     location: str | None
     description: str | None = None
-    latest_run: Run | None
-    latest_runs: list[Run]
+    latest_run: MarquezRun | None
+    latest_runs: list[MarquezRun]
     facets: dict[str, Any] = {}
     current_version: str | None = None
     labels: list[str] = []
@@ -164,11 +164,11 @@ class Job(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class Jobs(MarquezList, frozen=True, kw_only=True):
     """`GET /jobs` and `GET /namespaces/N/jobs`."""
 
-    jobs: list[Job]
+    jobs: list[MarquezJob]
     total_count: int = msgspec.field(name="totalCount")
 
 
-class Dataset(
+class MarquezDataset(
     DatasetData, frozen=True, kw_only=True, rename="camel", tag_field="type", tag="DB_TABLE"
 ):
     """Dataset as it is now."""
@@ -183,7 +183,7 @@ class Dataset(
 class Datasets(MarquezList, frozen=True, kw_only=True):
     """`GET /namespaces/N/datasets`."""
 
-    datasets: list[Dataset]
+    datasets: list[MarquezDataset]
     total_count: int = msgspec.field(name="totalCount")
 
 
@@ -204,7 +204,7 @@ class DatasetVersion(
     lifecycle_state: str | None = None
     description: str | None = None
     current_schema_version: str | None
-    created_by_run: Run | None
+    created_by_run: MarquezRun | None
     facets: dict[str, Any] = {}
 
 

@@ -10,7 +10,7 @@ from lineage.catalog.queries import sql_hour_of, write_bucket
 from lineage.process.clock import HOUR_MICROS, to_micros
 from slis.evaluation import catalog_frames
 from slis.indicators.accuracy.check_storage import keep_checks
-from slis.indicators.accuracy.checks import checks
+from slis.indicators.accuracy.checks import compare_edges
 from slis.indicators.accuracy.reported import EVIDENCE, WHOLE_OF
 from slis.indicators.accuracy.schemas import CHECKS, EVENT_LOG, LATEST, SOURCES
 
@@ -65,7 +65,7 @@ def compare(spark: SparkSession, engine: Engine, now: datetime) -> int:
     shown = EVIDENCE.format(applications=_DUE)
     evidence = catalog_frames.frame(spark, engine, shown, SOURCES)
     reported = catalog_frames.frame(spark, engine, _REPORTED.format(due=_DUE), SOURCES)
-    found = catalog_frames.rows(checks(evidence, reported))
+    found = catalog_frames.frame_rows(compare_edges(evidence, reported))
     with exclusive_transaction(engine) as connection:
         keep_checks(connection, [{**row, "oracle": EVENT_LOG} for row in found], to_micros(now))
         whole = WHOLE_OF.format(evidence=shown)

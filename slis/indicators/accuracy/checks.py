@@ -13,7 +13,7 @@ EDGE_WRONG = "edge_wrong"
 _WRITE = ("root_run_id", "downstream_key")
 
 
-def checks(evidence: DataFrame, reported: DataFrame) -> DataFrame:
+def compare_edges(evidence: DataFrame, reported: DataFrame) -> DataFrame:
     """Compare the edges of each side with those of the other.
 
     A list that Spark cut, rows that come out of code, and names whose namespace is hidden prove

@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage.states import ACCURACY, BAD, GOOD, UNKNOWN
-from slis.evaluation.wording import words
+from slis.evaluation.wording import join_words
 from slis.indicators.accuracy.checks import EDGE_MISSING, EDGE_WRONG
 from slis.indicators.accuracy.schemas import (
     COLUMN_LINEAGE,
@@ -64,7 +64,7 @@ def accuracy_states(latest: DataFrame, instants: DataFrame) -> DataFrame:
     Returns:
         `sli_schemas.STATES`.
     """
-    full_name = words(F.col("namespace"), " ", F.col("name"))
+    full_name = join_words(F.col("namespace"), " ", F.col("name"))
     finding = F.struct(_rank(), full_name.alias("name"), "root_run_id", "oracle")
     found = latest.groupBy("downstream_key").agg(
         *(_first(finding, outcome).alias(outcome) for outcome in (EDGE_MISSING, EDGE_WRONG)),
@@ -93,13 +93,13 @@ def _rank() -> Column:
 
 def _evidence(is_missing: Column, is_wrong: Column) -> Column:
     missing, wrong = F.col(EDGE_MISSING), F.col(EDGE_WRONG)
-    wrong_words = words(
+    wrong_words = join_words(
         *("run ", wrong["root_run_id"], ": its events name ", wrong["name"]),
         ", its event log does not",
     )
     evidence = F.when(is_wrong, wrong_words)
     for oracle, (before, after) in _WORDS.items():
-        text = words("run ", missing["root_run_id"], f": {before} ", missing["name"], after)
+        text = join_words("run ", missing["root_run_id"], f": {before} ", missing["name"], after)
         evidence = evidence.when(is_missing & (missing["oracle"] == oracle), text)
     return evidence
 

@@ -6,7 +6,7 @@ from operator import and_
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from slis.indicators.accuracy.checks import EDGE_MISSING, checks
+from slis.indicators.accuracy.checks import EDGE_MISSING, compare_edges
 
 # One reporter of both is no proof: where the two agree, there is no finding.
 _SAYS = f"outcome = '{EDGE_MISSING}'"
@@ -30,7 +30,7 @@ def own_checks(named: DataFrame, reported: DataFrame, whole: DataFrame) -> DataF
         F.max("oracle").alias("oracle")
     )
     shown = one.select("*", F.lit(False).alias("is_whole")).drop("oracle")
-    found = checks(_without_other_spellings(shown, reported), reported).where(_SAYS)
+    found = compare_edges(_without_other_spellings(shown, reported), reported).where(_SAYS)
     return found.join(one.select(*keys, "oracle"), list(keys)).select(*keys, "outcome", "oracle")
 
 

@@ -55,7 +55,7 @@ def hold_own_words(spark: SparkSession, engine: Engine, now: datetime, settle: t
     if not due_edges:
         return 0
     roots = _ROOTS.format(due=due)
-    found = catalog_frames.rows(
+    found = catalog_frames.frame_rows(
         own_checks(
             catalog_frames.frame(spark, engine, _NAMED_BY_FACETS.format(due=due), FACET_SOURCES),
             catalog_frames.frame(spark, engine, REPORTED.format(roots=roots), SOURCES),

@@ -13,7 +13,7 @@ from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames
 from slis.evaluation.dataset_states import Row
 from slis.indicators.accuracy.check_storage import keep_checks
-from slis.indicators.accuracy.checks import checks
+from slis.indicators.accuracy.checks import compare_edges
 from slis.indicators.accuracy.reported import REPORTED, whole_writes
 from slis.indicators.accuracy.schemas import KNOWN, LEADS, SOURCES, SQL, SQL_RUNS, SQL_TEXT, TOUCHED
 from slis.indicators.accuracy.sql_inputs import (
@@ -103,9 +103,9 @@ def hold_sql(spark: SparkSession, engine: Engine, now: datetime, settle: timedel
 
 
 def _parse(spark: SparkSession, engine: Engine) -> None:
-    texts = catalog_frames.read(engine, _UNPARSED, SQL)
+    texts = catalog_frames.read_frame(engine, _UNPARSED, SQL)
     if texts.num_rows:
-        parsed = catalog_frames.rows(parsed_sql(spark.createDataFrame(texts, SQL)))
+        parsed = catalog_frames.frame_rows(parsed_sql(spark.createDataFrame(texts, SQL)))
         with exclusive_transaction(engine) as connection:
             connection.execute(text(_PARSED), parsed)
 
@@ -131,8 +131,10 @@ def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[Row], li
             runs = read(_RUNS.format(due=due), SQL_RUNS)
             reported = read(REPORTED.format(roots=roots), SOURCES)
             return (
-                catalog_frames.rows(checks(select_runs_with_inputs(counted, runs), reported)),
-                catalog_frames.rows(select_runs_without_inputs(counted, runs)),
+                catalog_frames.frame_rows(
+                    compare_edges(select_runs_with_inputs(counted, runs), reported)
+                ),
+                catalog_frames.frame_rows(select_runs_without_inputs(counted, runs)),
             )
         finally:
             counted.unpersist()

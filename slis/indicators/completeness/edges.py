@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 from lineage.policy.tiers import MIN_RUNS
 from lineage.states import BAD, EDGE_COMPLETENESS, REGULATED
 from slis.evaluation.facts_as_of import plus_seconds, seconds_column
-from slis.evaluation.wording import duration_text, instant_column, words
+from slis.evaluation.wording import duration_text, instant_column, join_words
 from slis.indicators.coverage import ACTIVE_SECONDS
 
 # Why an expected edge is bad.
@@ -22,7 +22,7 @@ _DECLARED_LIMIT_SECONDS = 86_400.0
 _SAME_WRITE_SECONDS = 60.0
 
 
-def edges(expected: DataFrame, instants: DataFrame, gaps: DataFrame) -> DataFrame:
+def judge_edges(expected: DataFrame, instants: DataFrame, gaps: DataFrame) -> DataFrame:
     """Judge the edges that must exist at each instant.
 
     Expected is what the policy or a JobEvent declares, what evidence shows, and what was in most
@@ -186,25 +186,25 @@ def edge_states(judged: DataFrame, names: DataFrame) -> DataFrame:
 
 
 def _evidence() -> Column:
-    edge = words("the edge from ", F.col("namespace"), " ", F.col("name"))
+    edge = join_words("the edge from ", F.col("namespace"), " ", F.col("name"))
     by_job = F.when(F.col("job_name").isNull(), F.lit("")).otherwise(
-        words(" by job ", F.col("job_name"))
+        join_words(" by job ", F.col("job_name"))
     )
-    reported = words("was last reported ", instant_column(F.col("last_reported_at")))
+    reported = join_words("was last reported ", instant_column(F.col("last_reported_at")))
     limit = F.when(F.col("limit_seconds").isNull(), F.lit("")).otherwise(
-        words("; its limit is ", duration_text(F.col("limit_seconds")))
+        join_words("; its limit is ", duration_text(F.col("limit_seconds")))
     )
-    since = words(reported, "; evidence has it ", instant_column(F.col("last_seen_at")))
+    since = join_words(reported, "; evidence has it ", instant_column(F.col("last_seen_at")))
     never = F.when(F.col("runs") == 0, F.lit("is declared, and was never reported")).otherwise(
-        words("is known from evidence alone, last of ", instant_column(F.col("last_seen_at")))
+        join_words("is known from evidence alone, last of ", instant_column(F.col("last_seen_at")))
     )
     how = (
         F.when(F.col("missed") == NEVER_REPORTED, never)
         .when(F.col("missed") == UNREPORTED_SINCE, since)
-        .otherwise(words(reported, limit))
+        .otherwise(join_words(reported, limit))
     )
     more = F.when(
         F.col("missing") > 1,
-        words("; so are ", (F.col("missing") - 1).cast("string"), " more"),
+        join_words("; so are ", (F.col("missing") - 1).cast("string"), " more"),
     ).otherwise(F.lit(""))
-    return words(edge, by_job, " ", how, more)
+    return join_words(edge, by_job, " ", how, more)

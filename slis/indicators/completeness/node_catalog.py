@@ -12,13 +12,13 @@ from lineage.policy import Policy
 from lineage.policy.objectives import Requirements
 from lineage.states import TIERS
 from slis.evaluation import catalog_frames
-from slis.evaluation.catalog_frames import rows
+from slis.evaluation.catalog_frames import frame_rows
 from slis.evaluation.dataset_states import Row
 from slis.indicators.completeness.nodes import (
     RUN_FIELDS,
+    judge_nodes,
     node_states,
     node_tally,
-    nodes,
     required_fields,
 )
 from slis.indicators.completeness.schemas import NODES
@@ -124,8 +124,8 @@ def nodes_found(
     described = required_nodes(spark, engine, policy)
     if described is None:
         return NodesFound()
-    judged = nodes(described, instants, policy.requirements)
+    judged = judge_nodes(described, instants, policy.requirements)
     return NodesFound(
-        tallies=rows(node_tally(judged)),
+        tallies=frame_rows(node_tally(judged)),
         states=(node_states(judged).toArrow(),),
     )

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from lineage.policy.objectives import Requirements, RunField
 from lineage.states import BAD, NODE_COMPLETENESS, REGULATED, TIERS
 from slis.evaluation.counters import AMOUNT_NAMES
-from slis.evaluation.wording import words
+from slis.evaluation.wording import join_words
 
 RUN_FIELDS: tuple[RunField, ...] = get_args(RunField)
 METADATA_MISSING = "metadata_missing"
@@ -22,7 +22,7 @@ def required_fields(requirements: Requirements) -> list[str]:
     return list(dict.fromkeys(field for fields in by_tier for field in fields))
 
 
-def nodes(described: DataFrame, instants: DataFrame, requirements: Requirements) -> DataFrame:
+def judge_nodes(described: DataFrame, instants: DataFrame, requirements: Requirements) -> DataFrame:
     """Compare each dataset with the needs of its tier, and of being regulated.
 
     Fields of a run are those of the run that wrote the dataset last. A dataset that was never
@@ -120,7 +120,7 @@ def node_states(judged: DataFrame) -> DataFrame:
         `sli_schemas.STATES`.
     """
     null = F.lit(None)
-    evidence = words(
+    evidence = join_words(
         *("not known: ", F.array_join("missing", ", "), "; required of regulated datasets here: "),
         F.array_join("required", ", "),
     )

@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from slis.evaluation.wording import instant_column, words
+from slis.evaluation.wording import instant_column, join_words
 
 ASSERTION_FAILED = "assertion_failed"
 STANDS_DAYS = 7
@@ -41,17 +41,17 @@ def failed_assertions(tested: DataFrame, instants: DataFrame) -> DataFrame:
 
 def _failure_text() -> Column:
     """Return `unique of id (ids are unique) failed 2026-…: expected 0, got 3`."""
-    column = F.when(F.col("column_name") != "", words(" of ", F.col("column_name")))
+    column = F.when(F.col("column_name") != "", join_words(" of ", F.col("column_name")))
     name = F.when(
         (F.col("name") != "") & (F.col("name") != F.col("assertion")),
-        words(" (", F.col("name"), ")"),
+        join_words(" (", F.col("name"), ")"),
     )
-    expected = F.when(F.col("expected") != "", words(": expected ", F.col("expected")))
-    actual = F.when(F.col("actual") != "", words(", got ", F.col("actual")))
+    expected = F.when(F.col("expected") != "", join_words(": expected ", F.col("expected")))
+    actual = F.when(F.col("actual") != "", join_words(", got ", F.col("actual")))
     return F.concat(
         F.coalesce(F.nullif("assertion", F.lit("")), F.lit("a test")),
         *(F.coalesce(part, F.lit("")) for part in (column, name)),
-        words(" failed ", instant_column(F.col("last_failed_at"))),
+        join_words(" failed ", instant_column(F.col("last_failed_at"))),
         *(F.coalesce(part, F.lit("")) for part in (expected, actual)),
     )
 
@@ -59,5 +59,5 @@ def _failure_text() -> Column:
 def _evidence() -> Column:
     shown = F.array_join(F.slice("failed.words", 1, _MOST_NAMED), "; ")
     more = F.size("failed") - _MOST_NAMED
-    others = F.when(more > 0, words("; and ", more.cast("string"), " more"))
+    others = F.when(more > 0, join_words("; and ", more.cast("string"), " more"))
     return F.concat(shown, F.coalesce(others, F.lit(""))).alias("evidence")

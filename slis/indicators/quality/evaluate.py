@@ -112,18 +112,18 @@ def defects_found(
     spark: SparkSession, engine: Engine, policy: Policy, at: EvaluationRange, instants: DataFrame
 ) -> tuple[pa.Table, ...]:
     """`sli_schemas.STATES` of `facts`; no Spark job where nothing failed, changed or is new."""
-    tested = catalog_frames.read(
+    tested = catalog_frames.read_frame(
         engine, _FAILED.format(since=_since(at, assertions.STANDS_DAYS)), ASSERTIONS
     )
     changed = _WRITES.format(
         since=_since(at, schema_mismatch.STANDS_DAYS), look_back=_since(at, _LOOK_BACK_DAYS)
     )
-    written = catalog_frames.read(engine, changed, VERSIONED_WRITES)
+    written = catalog_frames.read_frame(engine, changed, VERSIONED_WRITES)
     # No dataset has the key 0: the list must not be empty.
     declared = ", ".join(f"({up}, {down})" for up, down in {(0, 0), *declared_edges(policy)})
     sources = _SOURCES.format(since=_since(at, unexpected_source.STANDS_DAYS), declared=declared)
-    fresh = catalog_frames.read(engine, sources, NEW_SOURCES)
-    claimed = catalog_frames.read(
+    fresh = catalog_frames.read_frame(engine, sources, NEW_SOURCES)
+    claimed = catalog_frames.read_frame(
         engine, _CLAIMED.format(since=_since(at, foreign_claims.STANDS_DAYS)), REJECTED_CLAIMS
     )
     parts = (

@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from slis.evaluation.wording import instant_column, words
+from slis.evaluation.wording import instant_column, join_words
 
 FOREIGN_CLAIM = "foreign_claim"
 STANDS_DAYS = 7
@@ -23,21 +23,23 @@ def foreign_claims(rejected: DataFrame, instants: DataFrame) -> DataFrame:
     """
     seen_at = F.col("landed_at")
     stands = seen_at > F.col("as_of") - F.expr(f"INTERVAL {STANDS_DAYS} DAYS")
-    other = words(_cut("namespace"), " ", _cut("name"))
+    other = join_words(_cut("namespace"), " ", _cut("name"))
     claim = (
-        F.when(F.col("rule") == "symlink", words("is another name of ", other))
-        .when(F.col("rule") == "rename", words("was renamed to ", other))
+        F.when(F.col("rule") == "symlink", join_words("is another name of ", other))
+        .when(F.col("rule") == "rename", join_words("was renamed to ", other))
         .when(F.col("rule").isin("tier", "owner"), _attribute())
         .otherwise(F.lit("was dropped"))
     )
     by = F.when(F.col("job_namespace") == "", F.lit("an event without a run"))
-    job = F.when(F.col("job_name").isNotNull(), words("job ", _cut("job_name"), " of "))
+    job = F.when(F.col("job_name").isNotNull(), join_words("job ", _cut("job_name"), " of "))
     of = F.coalesce(job, F.lit(""))
-    by = by.otherwise(words(of, "job namespace ", _cut("job_namespace")))
-    one = words(by, " reports that the dataset ", claim, ", last ", instant_column(seen_at))
+    by = by.otherwise(join_words(of, "job namespace ", _cut("job_namespace")))
+    one = join_words(by, " reports that the dataset ", claim, ", last ", instant_column(seen_at))
     listed = F.array_sort(F.collect_list(one))
     more = F.size("claims") - _MOST_NAMED
-    others = F.when(more > 0, words("; and ", more.cast("string"), " more")).otherwise(F.lit(""))
+    others = F.when(more > 0, join_words("; and ", more.cast("string"), " more")).otherwise(
+        F.lit("")
+    )
     named = F.array_join(F.slice("claims", 1, _MOST_NAMED), "; ")
     return (
         rejected.join(F.broadcast(instants), (seen_at <= F.col("as_of")) & stands)
@@ -51,7 +53,7 @@ def foreign_claims(rejected: DataFrame, instants: DataFrame) -> DataFrame:
 
 
 def _attribute() -> Column:
-    return words("has the ", F.col("rule"), " ", _cut("name"), " and not ", _cut("namespace"))
+    return join_words("has the ", F.col("rule"), " ", _cut("name"), " and not ", _cut("namespace"))
 
 
 def _cut(column: str) -> Column:

@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.window import WindowSpec
 
-from slis.evaluation.wording import instant_column, words
+from slis.evaluation.wording import instant_column, join_words
 
 SCHEMA_MISMATCH = "schema_mismatch"
 STANDS_DAYS = 7
@@ -69,7 +69,7 @@ def _is_mismatch() -> Column:
 
 
 def _evidence() -> Column:
-    return words(
+    return join_words(
         *("schema changed ", instant_column(F.col("written_at")), " by run ", F.col("root_run_id")),
         *(" of ", F.col("job_name"), ", whose code version stayed ", F.col("code_version"), ": "),
         _difference(F.from_json("old_fields", _FIELDS), F.from_json("fields", _FIELDS)),
@@ -93,19 +93,19 @@ def _difference(old: Column, new: Column) -> Column:
 
     added = F.transform(
         F.filter(new, lambda field: absent(old, field)),
-        lambda field: words("added ", field["name"], " (", field["type"], ")"),
+        lambda field: join_words("added ", field["name"], " (", field["type"], ")"),
     )
     removed = F.transform(
         F.filter(old, lambda field: absent(new, field)),
-        lambda field: words("removed ", field["name"]),
+        lambda field: join_words("removed ", field["name"]),
     )
     changed = F.transform(
         F.filter(new, retyped),
-        lambda field: words(field["name"], " was ", was(field), " and is ", field["type"]),
+        lambda field: join_words(field["name"], " was ", was(field), " and is ", field["type"]),
     )
     parts = F.concat(added, removed, changed)
     more = F.size(parts) - _MOST_NAMED
-    others = F.when(more > 0, words("; and ", more.cast("string"), " more"))
+    others = F.when(more > 0, join_words("; and ", more.cast("string"), " more"))
     shown = F.array_join(F.slice(parts, 1, _MOST_NAMED), "; ")
     return F.when(F.size(parts) == 0, F.lit("the order of its fields")).otherwise(
         F.concat(shown, F.coalesce(others, F.lit("")))

@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from slis.evaluation.wording import instant_column, words
+from slis.evaluation.wording import instant_column, join_words
 
 UNEXPECTED_SOURCE = "unexpected_source"
 STANDS_DAYS = 7
@@ -26,13 +26,15 @@ def unexpected_sources(fresh: DataFrame, instants: DataFrame) -> DataFrame:
     """
     seen_at = F.col("first_seen_at")
     stands = seen_at > F.col("as_of") - F.expr(f"INTERVAL {STANDS_DAYS} DAYS")
-    one = words(
+    one = join_words(
         *(F.col("namespace"), " ", F.col("name"), " by job ", F.col("job_name")),
         *(", first seen ", instant_column(seen_at)),
     )
     listed = F.array_sort(F.collect_list(one))
     more = F.size("sources") - _MOST_NAMED
-    others = F.when(more > 0, words("; and ", more.cast("string"), " more")).otherwise(F.lit(""))
+    others = F.when(more > 0, join_words("; and ", more.cast("string"), " more")).otherwise(
+        F.lit("")
+    )
     named = F.array_join(F.slice("sources", 1, _MOST_NAMED), "; ")
     return (
         fresh.where(F.col("writes_before") >= LEAST_WRITES)
@@ -41,6 +43,8 @@ def unexpected_sources(fresh: DataFrame, instants: DataFrame) -> DataFrame:
         .agg(listed.alias("sources"))
         .select(
             *("as_of", "dataset_key", F.lit(UNEXPECTED_SOURCE).alias("reason")),
-            F.concat(words("made of ", named, ", which nobody declared"), others).alias("evidence"),
+            F.concat(join_words("made of ", named, ", which nobody declared"), others).alias(
+                "evidence"
+            ),
         )
     )

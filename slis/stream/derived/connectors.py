@@ -60,7 +60,9 @@ def store_pairs(connection: Connection) -> bool:
     found = [
         {"run": run, "up": upstream, "down": downstream}
         for run, names in sides.items()
-        for upstream, downstream in islice(pairs(names["read"], names["write"]), MOST_EDGES)
+        for upstream, downstream in islice(
+            match_by_endings(names["read"], names["write"]), MOST_EDGES
+        )
     ]
     if found:
         connection.execute(_STORE, found)
@@ -69,7 +71,7 @@ def store_pairs(connection: Connection) -> bool:
     return bool(found)
 
 
-def pairs(inputs: Names, outputs: Names) -> Iterator[tuple[int, int]]:
+def match_by_endings(inputs: Names, outputs: Names) -> Iterator[tuple[int, int]]:
     """Yield each output with the inputs whose names end like its own, in as many parts as possible.
 
     An output that is called like no input may be made of each of them.

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, at_the_later, greatest, least, upsert
 from lineage.redaction import redact
-from slis.stream.facts.dataset_facets import ColumnLineage
+from slis.stream.facts.dataset_facets import ColumnLineageFacet
 from slis.stream.staging.arrow import clean_text
 
 _MOST = 20  # transformations of one edge
@@ -44,7 +44,7 @@ def transformations_of(raw: str | None) -> str | None:
     return _stored([found for one in listed[:_MOST] if (found := _read(one))])
 
 
-def of_whole_field(lineage: ColumnLineage) -> str | None:
+def of_whole_field(lineage: ColumnLineageFacet) -> str | None:
     """Return the same for an older facet, which describes the transformation of the whole field."""
     return _of_texts(lineage.transformation_type, lineage.transformation_description)
 

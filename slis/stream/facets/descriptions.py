@@ -12,8 +12,7 @@ from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
 from lineage.names.keys import key
 from lineage.redaction import redact, redact_message, redact_value
-from slis.stream.facts.dataset_facets import DatasetDescription
-from slis.stream.facts.dataset_facets import Tag as DatasetTag
+from slis.stream.facts.dataset_facets import DatasetDescription, DatasetTag
 from slis.stream.facts.jobs import DescribedJob
 from slis.stream.staging.arrow import clean_text, key_text
 

@@ -9,7 +9,7 @@ from typing import Any
 from lineage.names.keys import key
 from slis.indicators.accuracy.schemas import COLUMN_LINEAGE, LINEAGE_FACET
 from slis.stream.facets.lineage_facets import Name, sources_by_target, sources_of
-from slis.stream.facts.dataset_facets import ColumnLineage, DatasetDescription
+from slis.stream.facts.dataset_facets import ColumnLineageFacet, DatasetDescription
 from slis.stream.facts.jobs import DeclaredEdge, DeclaringJob, JobLineage
 from slis.stream.facts.spans import SeenTimes
 from slis.stream.names.spellings import Spelling, Spellings, spelling_key
@@ -123,7 +123,7 @@ class FacetEdges:
         return {self._spellings.spelled(*target).dataset_key for target in named}
 
 
-def _sources_of_columns(columns: Mapping[str, ColumnLineage | None]) -> Iterator[Name]:
+def _sources_of_columns(columns: Mapping[str, ColumnLineageFacet | None]) -> Iterator[Name]:
     for lineage in columns.values():
         for source in (lineage and lineage.input_fields) or ():
             if source and source.namespace and source.name:

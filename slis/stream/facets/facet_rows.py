@@ -5,7 +5,7 @@ from typing import Any
 
 from lineage.names.keys import key
 from lineage.names.names import is_of_session
-from lineage.policy import NO_FOLDS, Folding
+from lineage.policy import NO_FOLDS, CompiledFolds
 from slis.stream.facets.assertions import RESULT, assertions_of
 from slis.stream.facets.column_edges import COLUMN_EDGE, of_whole_field, transformations_of
 from slis.stream.facets.descriptions import Descriptions
@@ -26,10 +26,10 @@ class FacetRows:
     """Rows by staging table, from what facets say."""
 
     def __init__(
-        self, described: Iterable[DatasetDescription], folding: Folding = NO_FOLDS
+        self, described: Iterable[DatasetDescription], folds: CompiledFolds = NO_FOLDS
     ) -> None:
-        """Unfold them; `folding`: the policy's, in force for the batch."""
-        self.spellings = Spellings(folding)
+        """Unfold them; `folds`: the policy's, in force for the batch."""
+        self.spellings = Spellings(folds)
         self.edges = FacetEdges(self.spellings)
         self.facets: dict[tuple[int, int], tuple[Row, SeenTimes]] = {}
         self.assertions: set[Row] = set()

@@ -21,7 +21,7 @@ class Field(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     type: str | None = None
 
 
-class Tag(EventPart):
+class DatasetTag(EventPart):
     """Tag of a dataset, or of one of its columns."""
 
     key: str | None = None
@@ -44,7 +44,7 @@ class InputField(Job):
     transformations: Raw = NOTHING
 
 
-class ColumnLineage(EventPart, rename="camel"):
+class ColumnLineageFacet(EventPart, rename="camel"):
     """Lineage of a column."""
 
     input_fields: list[InputField | None] | None = None
@@ -83,11 +83,11 @@ class DatasetDescription(msgspec.Struct, frozen=True, omit_defaults=True):
     fields: str | None = None
     identifiers: list[Job | None] = []
     owners: list[ReportedOwner | None] = []
-    tags: list[Tag | None] = []
+    tags: list[DatasetTag | None] = []
     model_tags: str | None = None
     description: str | None = None
     field_descriptions: dict[str, str] = {}
-    columns: dict[str, ColumnLineage | None] = {}
+    columns: dict[str, ColumnLineageFacet | None] = {}
     lineage: str | None = None
 
 
@@ -146,11 +146,11 @@ class _Ownership(EventPart):
 
 
 class _Tags(EventPart):
-    tags: list[Tag | None] | None = None
+    tags: list[DatasetTag | None] | None = None
 
 
 class _Columns(EventPart):
-    fields: dict[str, ColumnLineage | None] | None = None
+    fields: dict[str, ColumnLineageFacet | None] | None = None
 
 
 class _Facets(EventPart):

@@ -116,7 +116,7 @@ def was_stopped(code: int) -> bool:
     return code in _STOPPED_BY_SIGNAL
 
 
-def reason(error: BaseException) -> str:
+def reason_line(error: BaseException) -> str:
     """Return the line that says what failed: Spark's stack traces are around it."""
     lines = [line.strip(": \t") for line in str(error).strip().splitlines()]
     lines = [line for line in lines if line and not line.startswith(_PY4J)]

@@ -20,7 +20,7 @@ from slis.lake.batches import as_received, write_raw
 from slis.lake.names import BATCH
 from slis.lake.writer import LakeWriter
 from slis.settings import SharedPaths
-from slis.spool_events import events
+from slis.spool_events import make_events
 from slis.stream.batch import Batches, Beside, write_nothing
 from slis.stream.log.spool_reader import SPOOL_COLUMNS
 from slis.stream.merge.merge import (
@@ -45,7 +45,7 @@ _NAMES: Final = {
 
 def control_event(after_seq: int, at: datetime) -> pa.Table:
     """Return the event as a batch behind `after_seq`, received at that time."""
-    [(_, body)] = events(1, seed=_SEED, start=at, apart=timedelta(0))
+    [(_, body)] = make_events(1, seed=_SEED, start=at, apart=timedelta(0))
     seq = after_seq + 1
     row = [seq, to_micros(at), "http", "run", body, after_seq, seq]
     return pa.table([[value] for value in row], schema=SPOOL_COLUMNS)
@@ -62,7 +62,7 @@ def try_control_event(
     batches.rehearse(control_event(spool_range.after_seq, at), place.control_lake)
 
 
-def set_aside(  # noqa: PLR0913, PLR0917 - what a batch takes
+def set_event_aside(  # noqa: PLR0913, PLR0917 - what a batch takes
     writer: LakeWriter,
     spool_range: SpoolRange,
     events: pa.Table,

@@ -8,15 +8,15 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import structlog
 
-from lineage.lake.manifest import list_folders, query
+from lineage.lake.manifest import list_folders, query_function
 from lineage.lake.reading import read_events
 from lineage.lake.storage import Lake
 from slis.lake.listing import LakeBatch, list_names, read_batches
 from slis.lake.reconciling import group_batches
 from slis.settings import SharedPaths
 from slis.stream.batch import Batches
-from slis.stream.failures.causes import is_of_machine, reason
-from slis.stream.failures.set_aside import set_aside, set_aside_again, try_control_event
+from slis.stream.failures.causes import is_of_machine, reason_line
+from slis.stream.failures.set_aside import set_aside_again, set_event_aside, try_control_event
 from slis.stream.log.event_log import STOPPING
 from slis.stream.log.spool_reader import SPOOL_COLUMNS
 from slis.stream.merge.merge import SpoolRange, Store, advance_cursor, cursor, store_nothing
@@ -49,7 +49,7 @@ class LakeReplay:
         self.writer = batches.writer
         with self.writer.engine.connect() as connection:
             self.at = cursor(connection)
-            visible = list_folders(query(connection))
+            visible = list_folders(query_function(connection))
         # A row of events behind the cursor is of a restore that was cut short.
         self._covered_to = max((folder.last_seq for folder in visible), default=0)
         known = group_batches(visible)
@@ -124,9 +124,9 @@ class LakeReplay:
     ) -> None:
         now = self._now
         try_control_event(self._batches, self._place, at, now)
-        record = set_aside_again if is_in_lake else set_aside
-        record(self.writer, at, events, reason(error), lambda: now)
-        log.error("event_set_aside", seq=at.last_seq, error=reason(error))
+        record = set_aside_again if is_in_lake else set_event_aside
+        record(self.writer, at, events, reason_line(error), lambda: now)
+        log.error("event_set_aside", seq=at.last_seq, error=reason_line(error))
 
 
 def _order(batch: LakeBatch) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import insert_for
 from lineage.process.clock import DAY_MICROS
-from slis.stream.log.spool_reader import open_spool
+from slis.stream.log.spool_reader import open_spool_to_read
 
 SILENT_AFTER_MICROS = 3_000_000
 # Older ones excuse nothing: the catalog has deleted them, or does so within the day.
@@ -35,7 +35,7 @@ def read_gaps(spool: Path, now: int) -> list[Gap]:
     """
     if not spool.exists():
         return []
-    with closing(open_spool(spool)) as connection:
+    with closing(open_spool_to_read(spool)) as connection:
         try:
             gaps: list[Gap] = connection.execute("SELECT started_at, ended_at FROM gap").fetchall()
             beat = connection.execute("SELECT beat_at FROM heartbeat").fetchone()

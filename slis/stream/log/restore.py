@@ -24,7 +24,7 @@ from slis.lake.listing import LakeBatch
 from slis.lake.writer import LakeWriter
 from slis.settings import SharedPaths
 from slis.stream.log.from_lake import LakeReplay
-from slis.stream.log.spool_reader import last_seq_of, open_spool
+from slis.stream.log.spool_reader import last_seq_of, open_spool_to_read
 
 log = structlog.get_logger(__name__)
 
@@ -51,7 +51,7 @@ def pruned_through(spool: Path) -> int:
 
     Where the collector did not note it yet, whatever comes before the first event.
     """
-    with closing(open_spool(spool)) as connection:
+    with closing(open_spool_to_read(spool)) as connection:
         try:
             noted = connection.execute("SELECT through_seq FROM pruned").fetchone()
         except sqlite3.OperationalError:  # a spool of an older release
@@ -108,7 +108,7 @@ def _received_after(
     after = [batch for batch in found if batch.name.last_seq > seq]
     times = (_received(writer, one, ds.field("seq") > seq, min) for one in after)
     in_lake = next((at for at in times if at is not None), None)
-    with closing(open_spool(place.spool)) as spool:
+    with closing(open_spool_to_read(place.spool)) as spool:
         in_spool = _first_in_spool(spool, seq)
     return min((at for at in (in_lake, in_spool) if at is not None), default=None)
 

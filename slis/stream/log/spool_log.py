@@ -22,7 +22,12 @@ from slis.stream.log.event_log import SPOOL, find_other_log, note_log, range_of
 from slis.stream.log.from_lake import LakeReplay
 from slis.stream.log.gaps import copy_gaps
 from slis.stream.log.restore import land_pruned
-from slis.stream.log.spool_reader import BatchLimits, last_seq_of, open_spool, read
+from slis.stream.log.spool_reader import (
+    BatchLimits,
+    last_seq_of,
+    open_spool_to_read,
+    read_next_events,
+)
 from slis.stream.merge.merge import MergeResult, cursor
 
 
@@ -108,7 +113,7 @@ class SpoolLog:
             )
         with engine.connect() as connection:
             at = cursor(connection)
-        with closing(open_spool(self._place.spool)) as spool:
+        with closing(open_spool_to_read(self._place.spool)) as spool:
             last = last_seq_of(spool)
         if at <= last:
             return None
@@ -134,7 +139,7 @@ class SpoolLog:
         """Return what the next batch takes; None where nothing waits."""
         with engine.connect() as connection:
             at = cursor(connection)
-        events = read(self._place.spool, at, bounds(at))
+        events = read_next_events(self._place.spool, at, bounds(at))
         return SpoolPortion(events) if events.num_rows else None
 
     def backlog_since(self, engine: Engine) -> datetime | None:

@@ -52,7 +52,7 @@ class BatchLimits(msgspec.Struct, frozen=True):
     ends: dict[int, int] = {}
 
 
-def open_spool(path: Path | str) -> sqlite3.Connection:
+def open_spool_to_read(path: Path | str) -> sqlite3.Connection:
     """Open a read-only connection; the collector is the one writer."""
     return sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=10)
 
@@ -74,7 +74,7 @@ def last_seq_within(spool: sqlite3.Connection, after_seq: int, bounds: BatchLimi
     return last_seq
 
 
-def read(path: Path, after_seq: int, bounds: BatchLimits) -> pa.Table:
+def read_next_events(path: Path, after_seq: int, bounds: BatchLimits) -> pa.Table:
     """Return the events of the next batch, in record batches of bounded size.
 
     Args:
@@ -82,7 +82,7 @@ def read(path: Path, after_seq: int, bounds: BatchLimits) -> pa.Table:
         after_seq: the batch begins behind this event.
         bounds: of the batch.
     """
-    with closing(open_spool(path)) as spool:
+    with closing(open_spool_to_read(path)) as spool:
         last_seq = last_seq_within(spool, after_seq, bounds)
         rows = spool.execute(_READ, (after_seq, last_seq))
         bounded = ((*row, after_seq, last_seq) for row in rows)

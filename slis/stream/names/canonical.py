@@ -9,8 +9,8 @@ from collections.abc import Set as AbstractSet
 
 from sqlalchemy import Connection, text
 
-from lineage.names.aliases import canonical
-from slis.stream.names.claims import RENAME, SYMLINK, DatasetLink, holding, past_renames
+from lineage.names.aliases import canonical_by_key
+from slis.stream.names.claims import RENAME, SYMLINK, DatasetLink, holding_links, past_renames
 from slis.stream.names.claims_catalog import claims_of, keep_holding, unlink, writers_of
 from slis.stream.names.files import join_files
 from slis.stream.names.key_queries import in_parts
@@ -38,7 +38,7 @@ def canonical_keys(
     links = list(links)
     overrules = {link.alias_key: link.dataset_key for link in links if link.rule == POLICY}
     linked = [(link.dataset_key, link.alias_key) for link in links if link.rule != POLICY]
-    led_by = canonical(linked, names, overrules)
+    led_by = canonical_by_key(linked, names, overrules)
     found: dict[int, int] = {}
     for lead in {led_by.get(key, key) for key in names}:
         members = {key for key in names if led_by.get(key, key) == lead}
@@ -78,7 +78,7 @@ def resolve_components(connection: Connection, changed: set[int]) -> None:
         claims = claims_of(connection, members, writers)
         past = past_renames(claims, writers)
         claims = {link: claim for link, claim in claims.items() if link not in past}
-        holds = holding(claims, writers, links)
+        holds = holding_links(claims, writers, links)
         keep_holding(connection, claims.keys(), holds)
         unlink(connection, past)
         _give_back(connection, past)

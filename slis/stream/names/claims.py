@@ -78,7 +78,7 @@ class _Step(NamedTuple):
     link: DatasetLink
 
 
-def holding(
+def holding_links(
     claims: Mapping[DatasetLink, LinkClaims],
     writers: Writers,
     policy_links: Iterable[DatasetLink] = (),

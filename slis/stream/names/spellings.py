@@ -12,7 +12,7 @@ import msgspec
 from lineage.names.keys import NAME_BYTES, key, shorten
 from lineage.names.names import FOLD, fold, folder_of, partition_date, partition_of
 from lineage.names.rules import RULES
-from lineage.policy import NO_FOLDS, Folding
+from lineage.policy import NO_FOLDS, CompiledFolds
 from lineage.process.clock import DAY_MICROS
 from lineage.redaction import CREDENTIALS
 from slis.stream.facts.spans import SeenTimes
@@ -38,10 +38,10 @@ class Spelling(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=_CACHED_SPELLINGS)
-def spell(namespace: str, name: str, folding: Folding) -> Spelling:
+def spell(namespace: str, name: str, folds: CompiledFolds) -> Spelling:
     """Return the dataset of this spelling, cached for these folds of the policy only."""
     folded = fold(namespace, name)
-    taken = folding.dataset(folded.namespace, folded.name)
+    taken = folds.dataset(folded.namespace, folded.name)
     dataset = _bounded(*(taken or (folded.namespace, folded.name)))
     partition = partition_of(namespace, name) if "partition" in folded.rules else None
     day = partition_date(partition) if partition else None
@@ -54,14 +54,14 @@ def spell(namespace: str, name: str, folding: Folding) -> Spelling:
         rules=(*folded.rules, FOLD) if taken else folded.rules,
         partition=partition,
         partition_at=None if day is None else (day.toordinal() - _EPOCH_DAY) * DAY_MICROS,
-        folder_key=folder_key_of(*dataset, folding),
+        folder_key=folder_key_of(*dataset, folds),
     )
 
 
-def folder_key_of(namespace: str, name: str, folding: Folding = NO_FOLDS) -> int | None:
+def folder_key_of(namespace: str, name: str, folds: CompiledFolds = NO_FOLDS) -> int | None:
     """Return the key of the dataset that the folder of this file would be; None for no file."""
     folder = folder_of(namespace, name)
-    return None if folder is None else key(*(folding.dataset(*folder) or folder))
+    return None if folder is None else key(*(folds.dataset(*folder) or folder))
 
 
 def spelling_key(namespace: str, name: str) -> int:
@@ -77,9 +77,9 @@ def _bounded(namespace: str, name: str) -> tuple[str, str]:
 class Spellings:
     """Spellings of one batch, and when each was seen."""
 
-    def __init__(self, folding: Folding = NO_FOLDS) -> None:
-        """Begin without spellings; `folding`: the policy's, in force for the batch."""
-        self._folding = folding
+    def __init__(self, folds: CompiledFolds = NO_FOLDS) -> None:
+        """Begin without spellings; `folds`: the policy's, in force for the batch."""
+        self._folds = folds
         self._seen: dict[Spelling, SeenTimes] = {}
         self._datasets: set[Spelling] = set()
 
@@ -94,7 +94,7 @@ class Spellings:
 
     def spelled(self, namespace: str, name: str) -> Spelling:
         """Return the dataset of this spelling, without noting it."""
-        return spell(*_bounded(namespace, name), self._folding)
+        return spell(*_bounded(namespace, name), self._folds)
 
     def __iter__(self) -> Iterator[Spelling]:
         """Return every spelling that was noted."""

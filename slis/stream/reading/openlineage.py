@@ -58,7 +58,7 @@ class Engine(EventPart):
     adapter_version: str | None = field(name="openlineageAdapterVersion", default=None)
 
 
-class Application(EventPart):
+class SparkApplicationDetails(EventPart):
     """Application of Spark."""
 
     application_id: str | None = field(name="applicationId", default=None)
@@ -106,7 +106,9 @@ class RunFacets(EventPart):
     parent: ParentRun | None = None
     nominal_time: NominalTime | None = field(name="nominalTime", default=None)
     processing_engine: Engine | None = None
-    application: Application | None = field(name="spark_applicationDetails", default=None)
+    application: SparkApplicationDetails | None = field(
+        name="spark_applicationDetails", default=None
+    )
     spark_job: SparkJob | None = field(name="spark_jobDetails", default=None)
     spark_properties: SparkProperties | None = None
     environment: Environment | None = field(name="environment-properties", default=None)

@@ -13,7 +13,6 @@ from slis.stream.reading.jobs import RunJobs
 from slis.stream.reading.lenient import read_lenient, text_of
 from slis.stream.reading.openlineage import (
     NOTHING,
-    Application,
     Documentation,
     Engine,
     Environment,
@@ -27,13 +26,14 @@ from slis.stream.reading.openlineage import (
     Run,
     RunFacets,
     SourceCode,
+    SparkApplicationDetails,
     SparkProperties,
 )
 
 _WHOLE_NUMBER: Final = re.compile(r"\s*[+-]?\d{1,10}\s*", re.ASCII)
 _LARGEST_INT: Final = (1 << 31) - 1
 _NO_JOB, _NO_JOB_FACETS, _NO_TYPE, _NO_ENGINE = FullJob(), JobFacets(), JobType(), Engine()
-_NO_CODE, _NO_MESSAGE, _NO_APPLICATION = SourceCode(), ErrorMessage(), Application()
+_NO_CODE, _NO_MESSAGE, _NO_APPLICATION = SourceCode(), ErrorMessage(), SparkApplicationDetails()
 _NO_RUN, _NO_PROPERTIES, _NO_ENVIRONMENT = Run(), SparkProperties(), Environment()
 _NO_PARAMETERS, _NO_DOCUMENTATION = Parameters(), Documentation()
 Tags = tuple[str | None, str | None]  # of the run and of the job, raw JSON

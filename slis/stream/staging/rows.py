@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Text
 
 from lineage.names.keys import KEY_BYTES, NAME_BYTES, shorten
-from lineage.policy import NO_FOLDS, Folding
+from lineage.policy import NO_FOLDS, CompiledFolds
 from lineage.redaction import redact, redact_json, redact_sql
 from slis.stream.facets import run_details
 from slis.stream.facets.facet_rows import FacetRows
@@ -45,7 +45,9 @@ _FORMATS: Mapping[tuple[str, str], Redact] = {
 }
 
 
-def staged_rows(facts: Facts, folds: Folding = NO_FOLDS, *, are_history: bool = False) -> Rows:
+def staged_rows(
+    facts: Facts, folds: CompiledFolds = NO_FOLDS, *, are_history: bool = False
+) -> Rows:
     """Return the rows by staging table, each table with its columns.
 
     Args:

@@ -6,7 +6,7 @@ from sqlalchemy import select, update
 from alerts.detection.incident_detector import IncidentDetector
 from alerts.notify.notification_worker import NotificationWorker
 from alerts.notify.settings import RoutingSettings
-from alerts.operator_actions.command_requests import CommandRequest, submit
+from alerts.operator_actions.command_requests import CommandRequest, submit_command
 from alerts.operator_actions.suppression_windows import WindowRequest, create_window
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
@@ -61,7 +61,7 @@ class DetectorHarness:
         """Submit a command; return its number."""
         wanted = CommandRequest(incident_id=incident_id, action=action, by="ada", via="api", **more)
         with write_transaction(self.engine) as connection:
-            return submit(connection, wanted, micros(self._now))
+            return submit_command(connection, wanted, micros(self._now))
 
     def plan(self, pattern, until):
         """Plan a suppression window from now on."""

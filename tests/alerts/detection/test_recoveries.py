@@ -8,7 +8,7 @@ from alerts.detection.self_monitoring import EvaluationStatus
 from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import IncidentEvent, StepResult
-from alerts.root_cause.faults import Root
+from alerts.root_cause.faults import FaultRoot
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from tests.alerts.detection.catalog_builder import DAY, CatalogBuilder, dataset, job, micros
@@ -36,7 +36,7 @@ def _set(estate, table, **values):  # noqa: ANN003
 
 
 def _reason(estate, kind="failed", what="resolved", **given):  # noqa: ANN003
-    root = given.pop("root", Root("job", job("churn"), kind))
+    root = given.pop("root", FaultRoot("job", job("churn"), kind))
     times = {"onset": micros(NOON + 60), "seen_at": micros(NOON + 90)}
     keys = frozenset({dataset("churn")}) if root.entity != "service" else frozenset()
     own = Incident("ab", root, "resolved", **times, root_keys=keys, opened_at=micros(NOON + 120))

@@ -3,7 +3,7 @@
 from alerts.incidents.detected_fault import DetectedFault, service_fault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import IncidentCommand, StepInput
-from alerts.root_cause.faults import Root
+from alerts.root_cause.faults import FaultRoot
 from alerts.root_cause.severity import Severity
 from lineage.process.clock import SECOND_MICROS
 
@@ -12,7 +12,7 @@ OUTAGE = service_fault("ingestion", "collector", 0)
 
 def root(name, kind="failed"):
     """Return the root: the job that writes this dataset."""
-    return Root("job", ord(name), kind)
+    return FaultRoot("job", ord(name), kind)
 
 
 def make_fault(members, kind="failed", level="ticket", onset=0, **fields):  # noqa: ANN003

@@ -8,7 +8,7 @@ from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import IncidentCommand, StepInput
 from alerts.notify.channels.pagerduty.payload import action_of
-from alerts.notify.context import RoutingContext, is_outage, next_due_at
+from alerts.notify.context import RoutingContext, is_muting, next_due_at
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.message import Impacted, MessageRoot
 from alerts.notify.planning import plan_confirmed, plan_due, plan_step
@@ -108,7 +108,7 @@ class MemoryRouter:
     @property
     def context(self):
         """Return the context that the router would load."""
-        outages = {each.incident_id for each in self.states.values() if is_outage(each)}
+        outages = {each.incident_id for each in self.states.values() if is_muting(each)}
         return RoutingContext(self.policy, self.settings, frozenset(outages), self.is_alerted)
 
     def last_message(self, channel):

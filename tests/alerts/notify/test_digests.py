@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import msgspec
 from sqlalchemy import insert, select, update
 
-from alerts.notify import is_due
+from alerts.notify import is_route_due
 from alerts.notify.message import MessageRoot
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import digest, incident_notification, notification, suppression
@@ -221,8 +221,8 @@ def test_second_within_a_window_has_no_work(embedded):
 
     with embedded.connect() as connection:
         asked = (router.policy, router.settings)
-        assert not is_due(connection, *asked, (MIDNIGHT + HOUR) * SECOND_MICROS - 1)
-        assert is_due(connection, *asked, (MIDNIGHT + HOUR) * SECOND_MICROS)
+        assert not is_route_due(connection, *asked, (MIDNIGHT + HOUR) * SECOND_MICROS - 1)
+        assert is_route_due(connection, *asked, (MIDNIGHT + HOUR) * SECOND_MICROS)
 
 
 def test_undeclared_inputs_without_a_producer_are_one_line_of_the_digest(embedded):

@@ -7,7 +7,7 @@ from alerts.notify.channels.channel import ChannelTask, Sent
 from alerts.notify.sender import Sender
 from lineage.catalog.leases import LeadershipFence, leading, try_take
 from lineage.catalog.tables import notification
-from lineage.lease import LeaseLostError
+from lineage.lease_rules import LeaseLostError
 from tests.alerts.notify.conftest import TICKETS, Notifier
 from tests.alerts.notify.messages import message
 

@@ -6,7 +6,7 @@ import pytest
 
 from alerts.notify import claims, coalescing
 from alerts.notify.channels.name import parse_channel
-from alerts.notify.outbox import enqueue, prune_notifications, requeue, waiting
+from alerts.notify.outbox import enqueue, prune_notifications, requeue, waiting_messages
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import notification
 from tests.alerts.notify.conftest import DATA, PAGER, TICKETS
@@ -127,7 +127,9 @@ def test_without_the_order_a_later_message_overtakes(notifier, receiver, monkeyp
     """Run the mutant: read waiting messages newest first."""
     newest_first = notification.c.revision.desc()
     monkeypatch.setattr(
-        claims, "waiting", lambda *given: waiting(*given).order_by(None).order_by(newest_first)
+        claims,
+        "waiting_messages",
+        lambda *given: waiting_messages(*given).order_by(None).order_by(newest_first),
     )
     for revision in (1, 2):
         notifier.notify(message(revision), TICKETS)

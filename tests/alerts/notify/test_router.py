@@ -7,7 +7,13 @@ from structlog.testing import capture_logs
 
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
-from alerts.notify import escalate, is_due, receive_webhook, route_incident_step, state_store
+from alerts.notify import (
+    escalate_incident,
+    is_route_due,
+    receive_webhook,
+    route_incident_step,
+    state_store,
+)
 from alerts.notify.alertmanager_webhook import parse_webhook
 from alerts.notify.message import MessageRoot
 from lineage.catalog.engine import write_transaction
@@ -159,8 +165,8 @@ def test_escalation_on_request_is_recorded(embedded):
 
     with write_transaction(embedded) as connection:
         asked = (number, "ada", POLICY, SETTINGS, 60 * SECOND_MICROS)
-        assert [escalate(connection, *asked) for _ in range(3)] == [True, True, False]
-        assert not escalate(connection, "none", *asked[1:])
+        assert [escalate_incident(connection, *asked) for _ in range(3)] == [True, True, False]
+        assert not escalate_incident(connection, "none", *asked[1:])
 
     assert {"slack:#boss opened 2", "slack:#platform opened 3"} <= set(router.outbox)
     assert count(embedded, incident_escalation) == 2
@@ -187,13 +193,13 @@ def test_second_without_work_takes_no_lock(embedded):
     asked = (router.policy, router.settings)
 
     with embedded.connect() as connection:
-        assert not is_due(connection, *asked, 929 * SECOND_MICROS)
-        assert is_due(connection, *asked, 930 * SECOND_MICROS)
-        assert is_due(connection, *asked, 23 * 3_600 * SECOND_MICROS)
-        assert is_due(connection, Policy(), router.settings, 60 * SECOND_MICROS)
+        assert not is_route_due(connection, *asked, 929 * SECOND_MICROS)
+        assert is_route_due(connection, *asked, 930 * SECOND_MICROS)
+        assert is_route_due(connection, *asked, 23 * 3_600 * SECOND_MICROS)
+        assert is_route_due(connection, Policy(), router.settings, 60 * SECOND_MICROS)
     router.route_due(930)
     with embedded.connect() as connection:
-        assert not is_due(connection, *asked, 22 * 3_600 * SECOND_MICROS)
+        assert not is_route_due(connection, *asked, 22 * 3_600 * SECOND_MICROS)
 
 
 def test_alerts_left_out_by_alertmanager_are_logged(embedded):

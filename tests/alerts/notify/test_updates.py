@@ -3,7 +3,7 @@
 import pytest
 
 from alerts.incidents.steps import IncidentEvent
-from alerts.notify.sentences import describe
+from alerts.notify.sentences import describe_step
 from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.memory_router import MemoryRouter
 
@@ -202,4 +202,6 @@ def test_note_names_the_person():
     by_ada = IncidentEvent("i", 2, 0, "resolved", "fixed the key", by="ada")
     left = IncidentEvent("i", 1, 0, "left", "good again", members=(1, 2))
 
-    assert describe((left, by_ada)) == "2 datasets no longer bad. Resolved by ada: fixed the key."
+    assert (
+        describe_step((left, by_ada)) == "2 datasets no longer bad. Resolved by ada: fixed the key."
+    )

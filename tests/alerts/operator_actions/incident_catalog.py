@@ -8,7 +8,11 @@ from sqlalchemy import Engine, delete, insert, select, text, update
 from alerts.incidents.incident import Incident
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
-from alerts.operator_actions.command_queue import complete, pending, rejections
+from alerts.operator_actions.command_queue import (
+    command_rejections,
+    complete_commands,
+    pending_commands,
+)
 from alerts.operator_actions.command_requests import Action, CommandRequest
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
@@ -45,14 +49,14 @@ class IncidentCatalog:
         """Run one evaluation in one transaction, as the service does."""
         at = self.start + int(seconds * SECOND)
         with write_transaction(self.engine) as connection:
-            taken = pending(connection)
+            taken = pending_commands(connection)
             commands = tuple(command for _, command in taken)
             now = StepInput(at, (self.fault,) if is_bad else (), commands=commands)
             done = advance(self.incidents, now)
             for each in done.incidents:
                 save(connection, each)
             numbers = [number for number, _ in taken]
-            complete(connection, numbers, rejections(taken, done.rejected), at)
+            complete_commands(connection, numbers, command_rejections(taken, done.rejected), at)
         self.incidents = done.incidents
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:

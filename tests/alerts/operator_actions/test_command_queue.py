@@ -3,10 +3,14 @@
 import pytest
 
 from alerts.operator_actions import command_queue, verdicts
-from alerts.operator_actions.command_queue import complete, pending, pending_escalations
+from alerts.operator_actions.command_queue import (
+    complete_commands,
+    pending_commands,
+    pending_escalations,
+)
 from alerts.operator_actions.command_requests import (
-    record_rejection,
-    submit,
+    record_rejected_request,
+    submit_command,
 )
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
@@ -21,7 +25,7 @@ _AUDIT = "SELECT who, via, action, detail, answer FROM audit ORDER BY id"
 
 def _submit(incidents, action, seconds=40, **fields):  # noqa: ANN003
     with write_transaction(incidents.engine) as connection:
-        return submit(connection, incidents.ask(action, **fields), START + seconds * SECOND)
+        return submit_command(connection, incidents.ask(action, **fields), START + seconds * SECOND)
 
 
 def _answers(incidents):
@@ -38,7 +42,7 @@ def test_a_command_is_applied_by_the_next_step(incidents):
     """Acknowledge once as the person who requested it, and answer without an error."""
     number = _submit(incidents, "acknowledge", note="on it")
     with write_transaction(incidents.engine) as connection:
-        ((waits, command),) = pending(connection)
+        ((waits, command),) = pending_commands(connection)
     assert (waits, command.by, command.note) == (number, "ann", "on it")
 
     incidents.turn(41)
@@ -47,7 +51,7 @@ def test_a_command_is_applied_by_the_next_step(incidents):
     assert (incidents.one.state, incidents.one.acknowledged_by) == ("acknowledged", "ann")
     assert _answers(incidents) == [("acknowledge", "")]
     with write_transaction(incidents.engine) as connection:
-        assert pending(connection) == []
+        assert pending_commands(connection) == []
 
 
 def test_everything_is_in_the_audit_log(incidents):
@@ -112,10 +116,10 @@ def test_an_impossible_command_is_rejected_at_once(incidents, action, fields, er
         write_transaction(incidents.engine) as connection,
         pytest.raises(error, match=words) as rejected,
     ):
-        submit(connection, incidents.ask(action, **fields), START + 40 * SECOND)
+        submit_command(connection, incidents.ask(action, **fields), START + 40 * SECOND)
     with write_transaction(incidents.engine) as connection:
-        record_rejection(connection, incidents.ask(action, **fields), rejected.value, START)
-        assert pending(connection) == []
+        record_rejected_request(connection, incidents.ask(action, **fields), rejected.value, START)
+        assert pending_commands(connection) == []
 
     ((_, _, what, _, answer),) = incidents.rows(_AUDIT)
     assert (what, answer[: 10 + len(words)]) == (action, f"rejected: {words}")
@@ -145,10 +149,10 @@ def test_an_escalation_waits_for_the_notification_worker(incidents):
     """Leave it out of the commands of a step, and answer it like the others."""
     number = _submit(incidents, "escalate", note="nobody answers")
     with write_transaction(incidents.engine) as connection:
-        assert pending(connection) == []
+        assert pending_commands(connection) == []
         (wanted,) = pending_escalations(connection)
         assert (wanted.id, wanted.incident_id, wanted.by) == (number, incidents.one.id, "ann")
-        complete(connection, [number], {number: "there is no further step"}, START)
+        complete_commands(connection, [number], {number: "there is no further step"}, START)
         assert pending_escalations(connection) == []
 
     assert _answers(incidents) == [("escalate", "there is no further step")]
@@ -201,7 +205,7 @@ def test_a_rejected_command_is_no_verdict(incidents):
 
 def test_without_the_audit_row_a_command_leaves_no_trace(incidents, monkeypatch):
     """Run the mutant: write no audit row for the answer."""
-    monkeypatch.setattr(command_queue, "record", lambda *_: None)
+    monkeypatch.setattr(command_queue, "add_entry", lambda *_: None)
     _submit(incidents, "acknowledge")
     incidents.turn(41)
 

@@ -15,14 +15,14 @@ from alerts.operator_actions.suppression_windows import (
     create_window,
     find_windows,
     load_windows,
-    record_rejection,
+    record_rejected_window,
 )
 from lineage.catalog.engine import write_transaction
 from lineage.errors import InvalidRequestError, NotNowError
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from lineage.process.clock import to_micros
 
-POLICY = parse("""
+POLICY = parse_policy("""
 time_zone: Europe/Berlin
 suppressions:
   - {name: reload, match: s3://lake/core/*, from: 2026-11-21T08:00:00Z, until: 2026-11-21T20:00:00Z}
@@ -187,7 +187,7 @@ def test_an_invalid_window_is_rejected(catalog, fields, words):
     ):
         create_window(connection, _request(**fields), NOW)
     with write_transaction(catalog) as connection:
-        record_rejection(connection, _request(**fields), rejected.value, NOW)
+        record_rejected_window(connection, _request(**fields), rejected.value, NOW)
         assert load_windows(connection, NOW) == ()
 
     ((_, _, _, _, answer),) = _audit(catalog)

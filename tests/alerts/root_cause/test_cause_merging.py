@@ -2,7 +2,7 @@ from alerts.incidents.detected_fault import detected_fault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
 from alerts.root_cause.cause_merging import merge_by_cause
-from alerts.root_cause.faults import Root
+from alerts.root_cause.faults import FaultRoot
 from alerts.root_cause.roots import find_faults
 from alerts.root_cause.severity import BY_KIND
 from lineage.process.clock import SECOND_MICROS
@@ -27,7 +27,7 @@ UPGRADE = "spark 4.1.0"
 
 
 def causes_of(*names):  # noqa: ANN002
-    return {Root("job", job(name), "failed"): UPGRADE for name in names}
+    return {FaultRoot("job", job(name), "failed"): UPGRADE for name in names}
 
 
 def test_roots_of_one_cause_are_one_fault():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from alerts.root_cause import kinds, links
-from alerts.root_cause.faults import Root, SharedMember
+from alerts.root_cause.faults import FaultRoot, SharedMember
 from alerts.root_cause.roots import find_faults
 from tests.alerts.root_cause.snapshots import (
     HOUR,
@@ -46,7 +46,7 @@ def test_two_roots_are_two_faults():
     first, second = find_faults(facts, make_snapshot(*DIAMOND))
 
     assert members_by_root([first, second]) == {"C lost": "CDE", "B failed": "B"}
-    root = Root("job", job("C"), "lost")
+    root = FaultRoot("job", job("C"), "lost")
     assert second.shared == (
         SharedMember(key("D"), "waiting", root),
         SharedMember(key("E"), "waiting", root),
@@ -88,7 +88,7 @@ def test_several_outputs_of_a_job_are_one_root():
         facts, make_snapshot("A>C", "B>D", B={"job": "A"}, runs={"A": "run-7"})
     )
 
-    assert cluster.root == Root("job", job("A"), "failed")
+    assert cluster.root == FaultRoot("job", job("A"), "failed")
     assert members_by_root([cluster]) == {"A failed": "ABCD"}
     assert cluster.run_ids == ("run-7",)
 
@@ -113,7 +113,7 @@ def test_a_schema_that_changes_in_several_outputs_is_the_job_s():
 
     (cluster,) = find_faults(facts, make_snapshot("A>C", "B>D", B={"job": "A"}))
 
-    assert cluster.root == Root("job", job("A"), "schema_changed")
+    assert cluster.root == FaultRoot("job", job("A"), "schema_changed")
     assert (members_by_root([cluster]), cluster.root_keys) == (
         {"A schema_changed": "ABCD"},
         (key("A"), key("B")),

@@ -9,7 +9,7 @@ import yaml
 from alerts.rules.alertmanager import Endpoints, render_alertmanager
 from alerts.rules.mute_times import build_mute_times
 from alerts.rules.rule_file import AlertOwners
-from lineage.policy import DEFAULT, Policy, parse
+from lineage.policy import DEFAULT, Policy, parse_policy
 from lineage.policy.model import Owner, Suppression
 
 STRANGE = 'a "b" \\ {{ printf "c" }} \'d\': #é, \n\t|.*'
@@ -145,7 +145,7 @@ def suppression(match: Any, start: str, until: str) -> Suppression:  # noqa: ANN
 
 def test_only_a_suppression_of_all_datasets_mutes():
     """Leave a suppression of a folder to the service, which knows its incidents."""
-    policy = parse(
+    policy = parse_policy(
         """
 suppressions:
   - {name: a, match: "*", from: 2026-11-21T08:00:30+01:00, until: 2026-11-21T09:00:00+01:00}

@@ -6,7 +6,7 @@ import yaml
 
 from alerts.rules.rule_file import AlertOwners, alert_names, describe_unrendered, rule_file
 from alerts.rules.service_alerts import ScrapeJobs
-from lineage.policy import DEFAULT, Policy, parse
+from lineage.policy import DEFAULT, Policy, parse_policy
 from tests.alerts.rules.promtool import asked, asked_at_once, budget, only
 from tests.alerts.rules.series import burning, healthy
 
@@ -104,7 +104,7 @@ def test_rules_that_could_never_fire_are_left_out_and_explained():
 
 def test_an_objective_is_shown_as_a_person_wrote_it():
     """Show the budget of 0.9995 as 0.0005, without binary fractions."""
-    policy = parse("objectives: {freshness: {critical: 0.9995}}")
+    policy = parse_policy("objectives: {freshness: {critical: 0.9995}}")
 
     text = rendered(policy)
     assert 'ratio_rate1h{sli="freshness",tier="critical"} / 0.0005 > 14.4' in text

@@ -6,17 +6,17 @@ from collections import Counter
 import msgspec
 import pytest
 
-from lab.gameday.estate import Shape, make
+from lab.gameday.estate import Shape, build_estate
 from lab.gameday.events import Listener
 from lab.gameday.fault_truth import truth_of
 from lab.gameday.history import slabs
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, HOUR
-from lab.gameday.runs import runs
+from lab.gameday.runs import schedule_runs
 from lab.gameday.slots import begins_at
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 
-ESTATE = make(Shape(seed=1, datasets=200, days=4))
+ESTATE = build_estate(Shape(seed=1, datasets=200, days=4))
 BEGINS = begins_at(ESTATE)
 WEDNESDAY = BEGINS + 2 * DAY
 
@@ -51,7 +51,7 @@ def _summary(job, events):
 
 def _events_of(job, fate, attempt=1):
     """Return the events of the job's first run with this outcome."""
-    run = next(run for run in runs(ESTATE) if run.job == job.number)
+    run = next(run for run in schedule_runs(ESTATE) if run.job == job.number)
     circumstances = msgspec.structs.replace(run.circumstances, fate=fate)
     changed = msgspec.structs.replace(run, circumstances=circumstances, attempt=attempt)
     return [json.loads(event.body) for event in Listener(ESTATE).events(changed)]

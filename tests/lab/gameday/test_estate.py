@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from lab.gameday.estate import Shape, make
-from lab.gameday.policy import policy_of, text_of
+from lab.gameday.estate import Shape, build_estate
+from lab.gameday.policy import build_policy, policy_text
 from lineage.policy import reading
 from lineage.policy.checks import problems
 from lineage.states import CRITICAL, IMPORTANT, OPTIONAL, TIERS
@@ -14,14 +14,14 @@ SMALL = Shape(seed=1, datasets=300, days=30)
 
 @pytest.fixture(scope="module")
 def estate():
-    return make(SMALL)
+    return build_estate(SMALL)
 
 
 def test_the_seed_is_the_estate(estate):
     """Generate the same bytes for the same seed, and another estate for another one."""
     encode = msgspec.json.encode
-    assert encode(make(SMALL)) == encode(estate)
-    assert encode(make(msgspec.structs.replace(SMALL, seed=2))) != encode(estate)
+    assert encode(build_estate(SMALL)) == encode(estate)
+    assert encode(build_estate(msgspec.structs.replace(SMALL, seed=2))) != encode(estate)
 
 
 def test_an_estate_has_the_requested_number_of_datasets(estate):
@@ -70,7 +70,9 @@ def test_upstream_of_a_critical_dataset_is_critical(estate):
 
 def test_one_job_in_ten_has_no_listener():
     """Let some of those leave an event log, and some nothing."""
-    scheduled = [each for each in make(Shape(1)).jobs if each.cadence in {"daily", "weekday"}]
+    scheduled = [
+        each for each in build_estate(Shape(1)).jobs if each.cadence in {"daily", "weekday"}
+    ]
     shares = {
         kind: sum(each.reporting == kind for each in scheduled) / len(scheduled)
         for kind in ("log", "nothing")
@@ -81,9 +83,9 @@ def test_one_job_in_ten_has_no_listener():
 
 def test_the_policy_reads_back(estate):
     """Write the policy as a file without invalid or unknown parts."""
-    policy = policy_of(estate)
+    policy = build_policy(estate)
 
-    assert reading.parse(text_of(policy), "lineward.yaml").hash == policy.hash
+    assert reading.parse_policy(policy_text(policy), "lineward.yaml").hash == policy.hash
     assert {each.name for each in policy.owners} == {each.name for each in estate.teams}
     assert list(problems(policy)) == []
 

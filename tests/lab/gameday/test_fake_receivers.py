@@ -8,7 +8,7 @@ from alerts.notify.channels.pagerduty.payload import action_of, build_event
 from alerts.notify.channels.slack.blocks import build_blocks
 from alerts.notify.message import Impacted, MessageLinks, MessageRoot, to_json
 from lab.gameday.fake_receivers import Receivers
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from tests.alerts.notify.messages import message
 
 LINK = "https://lineward.example/api/v1/impact?incident=i1&at=2"

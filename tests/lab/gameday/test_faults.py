@@ -3,22 +3,22 @@
 import msgspec
 import pytest
 
-from lab.gameday.estate import Shape, make
-from lab.gameday.faults import plan
+from lab.gameday.estate import Shape, build_estate
+from lab.gameday.faults import plan_faults
 from lab.gameday.model import DAY, HOUR
-from lab.gameday.policy import PLATFORM, policy_of
+from lab.gameday.policy import PLATFORM, build_policy
 from lab.gameday.slots import begins_at, next_slot
-from lab.gameday.truth import KINDS, SILENT_KINDS, NamePattern
+from lab.gameday.truth_shapes import KINDS, SILENT_KINDS, NamePattern
 
 
 @pytest.fixture(scope="module")
 def estate():
-    return make(Shape(seed=1))
+    return build_estate(Shape(seed=1))
 
 
 @pytest.fixture(scope="module")
 def day(estate):
-    return plan(estate, 60)
+    return plan_faults(estate, 60)
 
 
 def fault(day, kind):
@@ -32,14 +32,14 @@ def injected(day, kind):
 def test_the_seed_is_the_plan(estate, day):
     """Plan the same, byte for byte; another seed plans otherwise."""
     encode = msgspec.json.encode
-    assert encode(plan(estate, 60)) == encode(day)
-    assert encode(plan(make(Shape(seed=2)), 60)) != encode(day)
+    assert encode(plan_faults(estate, 60)) == encode(day)
+    assert encode(plan_faults(build_estate(Shape(seed=2)), 60)) != encode(day)
 
 
 @pytest.mark.parametrize("seed", [1905149407, 1390851128, 1390882804, 1390914480])
 def test_kinds_of_few_jobs_find_theirs_before_others_take_them(seed):
     """Choose first for kinds with few jobs: only quarter-hourly jobs can flap."""
-    planned = plan(make(Shape(seed=seed, datasets=1000, days=20)), 40)
+    planned = plan_faults(build_estate(Shape(seed=seed, datasets=1000, days=20)), 40)
 
     assert {each.kind for each in planned.truth.faults} == set(KINDS)
 
@@ -47,7 +47,9 @@ def test_kinds_of_few_jobs_find_theirs_before_others_take_them(seed):
 def test_more_faults_than_an_estate_has_jobs_for_are_rejected():
     """Try one kind after another, and name the one that has no job left."""
     with pytest.raises(ValueError, match="no job of the 100 datasets in 6 days is free"):
-        plan(make(Shape(seed=3, datasets=100, days=6)), 200, ["killed_job", "backfill"])
+        plan_faults(
+            build_estate(Shape(seed=3, datasets=100, days=6)), 200, ["killed_job", "backfill"]
+        )
 
 
 def test_every_kind_is_planned(day):
@@ -68,8 +70,8 @@ def test_nothing_is_done_while_limits_are_learned(day):
 
 def test_faults_affect_no_job_that_is_still_learned(estate, day):
     """Wait for eight gaps, in which a holiday or an outage may lie."""
-    short = make(Shape(seed=3334195001, datasets=1000, days=20))
-    for planned, of in ((day, estate), (plan(short, 40), short)):
+    short = build_estate(Shape(seed=3334195001, datasets=1000, days=20))
+    for planned, of in ((day, estate), (plan_faults(short, 40), short)):
         for each in planned.injected:
             if not each.jobs or each.kind in {"holiday", "spark_upgrade"}:  # of many jobs at once
                 continue
@@ -154,7 +156,7 @@ def test_a_deployment_is_announced(estate, day):
     own = injected(day, "planned_deployment")
     job = estate.jobs[own.jobs[0]]
     affected = {*job.outputs, *estate.descendants(job.outputs)}
-    policy = policy_of(estate, day.suppressions)
+    policy = build_policy(estate, day.suppressions)
     matched = {each.match for each in policy.suppressions}
 
     names = {f"{estate.datasets[each].namespace}/{estate.datasets[each].name}" for each in affected}
@@ -170,6 +172,6 @@ def test_standing_gaps_are_of_jobs_without_a_listener(estate, day):
 
 def test_a_plan_that_is_too_large_is_rejected():
     """Report which part had no room."""
-    small = make(Shape(seed=1, datasets=60, days=4))
+    small = build_estate(Shape(seed=1, datasets=60, days=4))
     with pytest.raises(ValueError, match="killed_job: no job of the 60 datasets in 4 days"):
-        plan(small, 40, ["killed_job"])
+        plan_faults(small, 40, ["killed_job"])

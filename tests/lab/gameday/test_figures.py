@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from lab.gameday import scorer
-from lab.gameday.scores import BaselineScore
+from lab.gameday.score_shapes import BaselineScore
 from tests.lab.gameday.truths import (
     BACKFILL,
     KILLED,

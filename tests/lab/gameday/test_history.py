@@ -7,18 +7,18 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from collector.events import parse
+from collector.events import parse_event
 from collector.settings import Limits
-from lab.gameday.estate import Shape, make
+from lab.gameday.estate import Shape, build_estate
 from lab.gameday.history import slabs
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, HOUR, MINUTE, other_name
-from lab.gameday.posting import instant
-from lab.gameday.runs import runs
+from lab.gameday.posting import format_instant
+from lab.gameday.runs import schedule_runs
 from lab.gameday.slots import begins_at
 from lineage.process.clock import SECOND_MICROS
 
-ESTATE = make(Shape(seed=1, datasets=100, days=4))
+ESTATE = build_estate(Shape(seed=1, datasets=100, days=4))
 BEGINS = begins_at(ESTATE)
 
 
@@ -59,13 +59,13 @@ def reported(cadence, **wanted: object):
 
 def times(job, injected=()):
     """Return when the job's runs began, in hours since the beginning."""
-    found = [run for run in runs(ESTATE, tuple(injected)) if run.job == job.number]
+    found = [run for run in schedule_runs(ESTATE, tuple(injected)) if run.job == job.number]
     return [(run.started_at - BEGINS) / HOUR for run in found]
 
 
 def test_runs_come_in_the_order_in_which_they_begin():
     """Sort a retry by its own start, minutes later: the slab may have ended meanwhile."""
-    began = [run.started_at for run in runs(ESTATE)]
+    began = [run.started_at for run in schedule_runs(ESTATE)]
     assert began == sorted(began)
 
 
@@ -90,7 +90,7 @@ def test_the_same_seed_gives_the_same_bytes():
 def test_the_collector_takes_every_event(quiet):
     """Check each by the collector's own rules; no two are alike."""
     bodies = [json.dumps(event).encode() for _, event in quiet]
-    assert all(parse(body, Limits()).kind == "run" for body in bodies)
+    assert all(parse_event(body, Limits()).kind == "run" for body in bodies)
     assert len(set(bodies)) == len(bodies)
 
 
@@ -121,7 +121,7 @@ def _micros(text):
 
 def test_zeros_at_the_end_of_a_time_are_dropped():
     """Vary texts as the listener does: a comparison of texts would be wrong."""
-    assert [instant(at) for at in (0, 940_000, 1_500_000)] == [
+    assert [format_instant(at) for at in (0, 940_000, 1_500_000)] == [
         b"1970-01-01T00:00:00Z",
         b"1970-01-01T00:00:00.94Z",
         b"1970-01-01T00:00:01.5Z",
@@ -131,7 +131,9 @@ def test_zeros_at_the_end_of_a_time_are_dropped():
 def test_jobs_without_a_listener_leave_no_events(quiet):
     """Let their runs happen without events."""
     silent = {
-        ESTATE.jobs[run.job].name for run in runs(ESTATE) if not run.circumstances.is_reported
+        ESTATE.jobs[run.job].name
+        for run in schedule_runs(ESTATE)
+        if not run.circumstances.is_reported
     }
     reporting = {event["job"]["name"].split(".")[0] for _, event in quiet}
 
@@ -166,7 +168,7 @@ def test_a_killed_job_is_run_again_when_it_is_fixed():
     """Fail each run meanwhile; nothing downstream that waits has run."""
     job = reported("hourly")
     killed = Injected("killed_job", (job.number,), BEGINS + 30 * HOUR, BEGINS + 35 * HOUR, "fail")
-    found = [run for run in runs(ESTATE, (killed,)) if run.job == job.number]
+    found = [run for run in schedule_runs(ESTATE, (killed,)) if run.job == job.number]
     failed = [run for run in found if run.circumstances.fate == "fail"]
     repeated = next(run for run in found if run.started_at >= killed.ends_at)
 
@@ -219,7 +221,9 @@ def test_a_leak_names_less_and_less():
     job = next(j for j in ESTATE.jobs if len(j.inputs) > 1 and j.reporting == "listener")
     leak = Injected("provenance_leak", (job.number,), BEGINS, BEGINS + 4 * DAY)
     counts = [
-        len(run.circumstances.inputs) for run in runs(ESTATE, (leak,)) if run.job == job.number
+        len(run.circumstances.inputs)
+        for run in schedule_runs(ESTATE, (leak,))
+        if run.job == job.number
     ]
 
     assert counts == sorted(counts, reverse=True)
@@ -256,7 +260,7 @@ def test_a_backfill_is_for_days_long_gone():
     """Set the nominal time of its runs; the regular runs continue."""
     job = reported("daily", is_orchestrated=True)
     backfill = Injected("backfill", (job.number,), BEGINS + 30 * HOUR, BEGINS + 34 * HOUR)
-    found = [run for run in runs(ESTATE, (backfill,)) if run.job == job.number]
+    found = [run for run in schedule_runs(ESTATE, (backfill,)) if run.job == job.number]
     old = [run for run in found if run.nominal_at < run.started_at - DAY]
 
     assert len(old) == 5
@@ -266,9 +270,9 @@ def test_a_backfill_is_for_days_long_gone():
 def test_a_nightly_run_waits_for_a_backfill_and_still_runs():
     """Begin the backfill right before its slot."""
     job = reported("daily", is_orchestrated=True)
-    slot = next(run.nominal_at for run in runs(ESTATE) if run.job == job.number) + DAY
+    slot = next(run.nominal_at for run in schedule_runs(ESTATE) if run.job == job.number) + DAY
     backfill = Injected("backfill", (job.number,), slot - SECOND_MICROS, slot + 4 * HOUR)
-    found = [run for run in runs(ESTATE, (backfill,)) if run.job == job.number]
+    found = [run for run in schedule_runs(ESTATE, (backfill,)) if run.job == job.number]
 
     (own,) = [run for run in found if run.nominal_at == slot]
     assert own.started_at > slot
@@ -279,9 +283,9 @@ def test_a_nightly_run_waits_for_a_backfill_whose_runs_overlap():
     """Leave no pause in which nothing runs: each takes longer than the next is put off."""
     job = reported("daily", is_orchestrated=True)
     estate = _change_job(job.number, usual_seconds=45 * 60, spread=0.01)
-    slot = next(run.nominal_at for run in runs(estate) if run.job == job.number) + DAY
+    slot = next(run.nominal_at for run in schedule_runs(estate) if run.job == job.number) + DAY
     backfill = Injected("backfill", (job.number,), slot - 20 * MINUTE, slot + 4 * HOUR)
-    found = [run for run in runs(estate, (backfill,)) if run.job == job.number]
+    found = [run for run in schedule_runs(estate, (backfill,)) if run.job == job.number]
 
     assert len([run for run in found if run.nominal_at == slot]) == 1
 
@@ -291,10 +295,10 @@ def test_a_reader_fails_by_a_new_schema_once_it_was_written():
     job = next(job for job in ESTATE.jobs if job.cadence == "daily" and _reader_numbers(job))
     [number, *_] = _reader_numbers(job)
     estate = _change_job(number, cadence="hourly", waits=False, usual_seconds=60)
-    starts_at = [run for run in runs(estate) if run.job == job.number][1].ended_at + HOUR
+    starts_at = [run for run in schedule_runs(estate) if run.job == job.number][1].ended_at + HOUR
     ends_at = starts_at + 34 * HOUR
     drift = Injected("schema_drift", (job.number,), starts_at, ends_at, "", (number,))
-    found = list(runs(estate, (drift,)))
+    found = list(schedule_runs(estate, (drift,)))
     changed = next(run for run in found if run.job == job.number and run.circumstances.schema)
     failed = [run for run in found if run.job == number and run.circumstances.fate == "fail"]
 
@@ -316,7 +320,9 @@ def _reader_numbers(job):
 
 def test_a_nightly_run_needs_no_input_newer_than_a_backfill():
     """Wait for an input newer than the previous night's run, as without a backfill."""
-    punctual = {run.job for run in runs(ESTATE) if run.started_at == run.nominal_at > BEGINS + DAY}
+    punctual = {
+        run.job for run in schedule_runs(ESTATE) if run.started_at == run.nominal_at > BEGINS + DAY
+    }
     job = next(
         job
         for job in ESTATE.jobs
@@ -324,9 +330,9 @@ def test_a_nightly_run_needs_no_input_newer_than_a_backfill():
         and (job.waits, job.cadence) == (True, "daily")
         and {ESTATE.datasets[each].cadence for each in job.inputs} == {"daily"}
     )
-    slot = [run for run in runs(ESTATE) if run.job == job.number][1].nominal_at
+    slot = [run for run in schedule_runs(ESTATE) if run.job == job.number][1].nominal_at
     backfill = Injected("backfill", (job.number,), slot - MINUTE, slot + 4 * HOUR)
-    found = [run for run in runs(ESTATE, (backfill,)) if run.job == job.number]
+    found = [run for run in schedule_runs(ESTATE, (backfill,)) if run.job == job.number]
 
     (own,) = [run for run in found if run.nominal_at == slot]
     assert own.started_at < slot + 6 * HOUR
@@ -336,8 +342,8 @@ def test_a_retired_job_drops_its_datasets():
     """Run it no more."""
     job = reported("daily")
     gone = Injected("retired_job", (job.number,), BEGINS + 30 * HOUR, BEGINS + 4 * DAY)
-    drops = [run for run in runs(ESTATE, (gone,)) if run.drops]
-    last = max(run.started_at for run in runs(ESTATE, (gone,)) if run.job == job.number)
+    drops = [run for run in schedule_runs(ESTATE, (gone,)) if run.drops]
+    last = max(run.started_at for run in schedule_runs(ESTATE, (gone,)) if run.job == job.number)
 
     assert [(run.job, run.drops, run.started_at) for run in drops] == [
         (job.number, "own", gone.starts_at)

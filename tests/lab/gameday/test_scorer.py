@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from lab.gameday import scorer
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from tests.lab.gameday.truths import (
     BACKFILL,
     CLEAN,

@@ -15,7 +15,9 @@ def loaded_with(module):
     return set(done.stdout.decode().split())
 
 
-@pytest.mark.parametrize("judge", ["scorer", "scores", "truth", "fake_receivers", "verdict"])
+@pytest.mark.parametrize(
+    "judge", ["scorer", "score_shapes", "truth_shapes", "fake_receivers", "verdict"]
+)
 def test_no_code_of_the_detector_is_loaded_with_it(judge):
     """Allow no detour either."""
     assert not loaded_with(f"lab.gameday.{judge}") & _DETECTORS

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from lab.gameday.scores import BaselineScore, FaultScore, Score
-from lab.gameday.verdict import failings, false_page_rate
+from lab.gameday.score_shapes import BaselineScore, FaultScore, Score
+from lab.gameday.verdict import failed_criteria, false_page_rate
 from tests.lab.gameday.truths import RIGHT, UNDETECTED
 
 QUIET = msgspec.structs.replace(UNDETECTED, kind="backfill", expect="silence", root_right=None)
@@ -21,7 +21,7 @@ def but(**changed: object):
 
 def test_correct_seeds_pass():
     """Accept three seeds without a flaw."""
-    assert failings([score(RIGHT, QUIET)] * 3) == []
+    assert failed_criteria([score(RIGHT, QUIET)] * 3) == []
 
 
 @pytest.mark.parametrize(
@@ -43,20 +43,20 @@ def test_each_figure_is_judged(bad, failing):
     count = 6 if failing.startswith("pages for one") else count
     faults = [but(**bad)] * count + [RIGHT] * (60 - count)
 
-    assert any(each.startswith(failing) for each in failings([score(*faults)]))
+    assert any(each.startswith(failing) for each in failed_criteria([score(*faults)]))
 
 
 def test_seeds_are_judged_together():
     """Fail one wrong root of twenty, although all of another seed are correct."""
     flawed = score(*[but(root_right=False)] * 2, *[RIGHT] * 18)
 
-    assert failings([flawed]) != []
-    assert failings([flawed, score(*[RIGHT] * 20)]) == []
+    assert failed_criteria([flawed]) != []
+    assert failed_criteria([flawed, score(*[RIGHT] * 20)]) == []
 
 
 def test_a_notified_silent_fault_fails():
     """Fail with one notified backfill."""
-    assert failings([score(RIGHT, msgspec.structs.replace(QUIET, detected=True))]) == [
+    assert failed_criteria([score(RIGHT, msgspec.structs.replace(QUIET, detected=True))]) == [
         "not silent: backfill"
     ]
 
@@ -64,12 +64,12 @@ def test_a_notified_silent_fault_fails():
 def test_false_pages_by_datasets_and_days():
     """Allow two of 2,000 datasets in 30 days, one of 1,000; three are too many."""
     assert false_page_rate([score(RIGHT, false_pages=2)]) == 1.0
-    assert failings([score(RIGHT, false_pages=2)]) == []
-    assert failings([score(RIGHT, false_pages=3)]) == [
+    assert failed_criteria([score(RIGHT, false_pages=2)]) == []
+    assert failed_criteria([score(RIGHT, false_pages=3)]) == [
         "false pages: 1.50 of 1,000 datasets in 30 days, at most 1"
     ]
 
 
 def test_a_second_in_unknown_fails():
     """Fail a second in unknown: unknown is no excuse."""
-    assert failings([score(RIGHT)], 1.0) == ["1 s in unknown outside ingestion faults"]
+    assert failed_criteria([score(RIGHT)], 1.0) == ["1 s in unknown outside ingestion faults"]

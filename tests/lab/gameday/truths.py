@@ -4,8 +4,8 @@ import msgspec
 
 from lab.gameday import scorer
 from lab.gameday.fake_receivers import ReceivedMessage
-from lab.gameday.scores import FaultScore
-from lab.gameday.truth import Fault, NamePattern, Truth
+from lab.gameday.score_shapes import FaultScore
+from lab.gameday.truth_shapes import Fault, NamePattern, Truth
 
 SECOND = 1_000_000
 LAKE = "s3://lake"

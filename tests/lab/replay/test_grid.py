@@ -9,7 +9,7 @@ from lab.replay import grid
 from lineage.process.clock import to_micros
 from slis.evaluation.facts_as_of import facts_as_of
 from slis.evaluation.judge_datasets import datasets_judged
-from slis.evaluation.reasons import reasons
+from slis.evaluation.reasons import add_reasons
 from tests.slis.sli_frames import activity, datasets, day, edges, gaps
 
 HOUR = 3_600.0
@@ -65,7 +65,7 @@ def _judge_everything(given, minutes):
     """Judge every time with the product's functions, then keep the changes."""
     facts = facts_as_of(given.activity, given.datasets, minutes)
     judged = datasets_judged(facts, given.into_streams, given.gaps, given.pauses)
-    rows = reasons(judged, given.expected).toArrow().to_pylist()
+    rows = add_reasons(judged, given.expected).toArrow().to_pylist()
     rows.sort(key=lambda row: (row["dataset_key"], row["sli"], row["as_of"]))
     not_good = {row["dataset_key"] for row in rows if row["state"] in {"bad", "unknown"}}
     found = []

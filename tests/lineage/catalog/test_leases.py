@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import insert, select, text, update
 from sqlalchemy.exc import DBAPIError
 
-from lineage import lease as rules
+from lineage import lease_rules
 from lineage.catalog import leases
 from lineage.catalog.engine import open_catalog, write_transaction
 from lineage.catalog.leases import (
@@ -19,7 +19,7 @@ from lineage.catalog.leases import (
     try_take,
 )
 from lineage.catalog.tables import lease, meta
-from lineage.lease import LeaseLostError
+from lineage.lease_rules import LeaseLostError
 from tests.lineage.catalog.database_clock import DatabaseClock
 
 NAME = "service"
@@ -128,7 +128,7 @@ def test_the_server_ends_an_idle_renewal(catalog, monkeypatch):
         assert _take(other, "b") == 2  # once the server has ended the transaction of the renewal
         return row
 
-    monkeypatch.setattr(rules, "renew", pause)
+    monkeypatch.setattr(lease_rules, "renew_row", pause)
 
     with pytest.raises(DBAPIError, match="idle-in-transaction"):
         renew(catalog, NAME, 1, 10)

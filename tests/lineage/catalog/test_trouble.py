@@ -16,7 +16,7 @@ from lineage.catalog.trouble import (
     CatalogDiskError,
     DamagedCatalogError,
     is_damaged,
-    trouble_of,
+    translated_error,
 )
 from tests.service import shop
 from tests.service.commandline import lineward
@@ -119,7 +119,10 @@ def test_a_full_disk_is_named_whatever_sqlite_calls_it(monkeypatch, code):
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = code
 
-    assert str(trouble_of(error, "/data/catalog.db")) == f"the catalog /data/catalog.db: {problem}"
+    assert (
+        str(translated_error(error, "/data/catalog.db"))
+        == f"the catalog /data/catalog.db: {problem}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -140,4 +143,4 @@ def test_sqlite_errors_are_sorted_by_code(code, kind):
     error = sqlite3.DatabaseError("as SQLite says it")
     error.sqlite_errorcode = code
 
-    assert type(trouble_of(error, "/data/catalog.db")) is kind
+    assert type(translated_error(error, "/data/catalog.db")) is kind

@@ -4,13 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from lineage.lake.settings import read_settings
+from lineage.lake.settings import read_lake_settings
 from lineage.lake.storage import open_lake
 from lineage.process.environment import InvalidSettingError
 
 
 def _read(**given: str):
-    return read_settings({f"LINEWARD_LAKE_{name.upper()}": value for name, value in given.items()})
+    return read_lake_settings(
+        {f"LINEWARD_LAKE_{name.upper()}": value for name, value in given.items()}
+    )
 
 
 @pytest.mark.parametrize(

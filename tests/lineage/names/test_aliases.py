@@ -3,7 +3,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage.names.aliases import canonical
+from lineage.names.aliases import canonical_by_key
 
 LOCATION, TABLE, OLD_LOCATION, HDFS_TABLE, OTHER = 1, 2, 3, 4, 5
 NAMES = {LOCATION: ("file", "/wh/orders"), OLD_LOCATION: ("file", "/old/orders")}
@@ -11,19 +11,19 @@ NAMES = {LOCATION: ("file", "/wh/orders"), OLD_LOCATION: ("file", "/old/orders")
 
 def test_a_table_is_its_location():
     """Join Spark's path of a table and the metastore's name in its symlink."""
-    assert canonical([(LOCATION, TABLE)], NAMES) == {LOCATION: LOCATION, TABLE: LOCATION}
+    assert canonical_by_key([(LOCATION, TABLE)], NAMES) == {LOCATION: LOCATION, TABLE: LOCATION}
 
 
 def test_two_symlinks_of_one_location_are_one_dataset():
     """Join the two identifiers of one table that Dataproc's listener sends."""
-    found = canonical([(LOCATION, TABLE), (LOCATION, HDFS_TABLE)], NAMES)
+    found = canonical_by_key([(LOCATION, TABLE), (LOCATION, HDFS_TABLE)], NAMES)
 
     assert set(found.values()) == {LOCATION}
 
 
 def test_the_smaller_name_of_two_locations_is_shown():
     """Choose alike in any order of events."""
-    found = canonical([(LOCATION, TABLE), (OLD_LOCATION, TABLE)], NAMES)
+    found = canonical_by_key([(LOCATION, TABLE), (OLD_LOCATION, TABLE)], NAMES)
 
     assert set(found.values()) == {OLD_LOCATION}
 
@@ -32,12 +32,14 @@ def test_names_that_point_at_each_other_end():
     """Join a cycle of symlinks to one dataset."""
     names = NAMES | {TABLE: ("hive://ms", "db.orders")}
 
-    assert set(canonical([(LOCATION, TABLE), (TABLE, LOCATION)], names).values()) == {LOCATION}
+    assert set(canonical_by_key([(LOCATION, TABLE), (TABLE, LOCATION)], names).values()) == {
+        LOCATION
+    }
 
 
 def test_the_policy_names_the_dataset():
     """Show the name that the policy chooses."""
-    found = canonical([(LOCATION, TABLE)], NAMES, {TABLE: OTHER})
+    found = canonical_by_key([(LOCATION, TABLE)], NAMES, {TABLE: OTHER})
 
     assert found == {LOCATION: OTHER, TABLE: OTHER, OTHER: OTHER}
 
@@ -46,7 +48,7 @@ def test_the_policy_keeps_names_apart():
     """Withdraw a symlink that two datasets share by mistake."""
     edges = [(LOCATION, TABLE), (OLD_LOCATION, TABLE)]
 
-    found = canonical(edges, NAMES, {OLD_LOCATION: OLD_LOCATION})
+    found = canonical_by_key(edges, NAMES, {OLD_LOCATION: OLD_LOCATION})
 
     assert found == {LOCATION: LOCATION, TABLE: LOCATION, OLD_LOCATION: OLD_LOCATION}
 
@@ -65,7 +67,7 @@ def test_the_order_of_symlinks_does_not_matter(edges, overrules, chance: random.
     shuffled = edges + edges[:3]
     chance.shuffle(shuffled)
 
-    found = canonical(edges, names, overrules)
+    found = canonical_by_key(edges, names, overrules)
 
-    assert found == canonical(shuffled, names, overrules)
+    assert found == canonical_by_key(shuffled, names, overrules)
     assert all(found[target] == target for target in found.values())

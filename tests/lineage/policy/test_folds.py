@@ -2,13 +2,13 @@
 
 import pytest
 
-from lineage.policy import DEFAULT, NO_FOLDS, PolicyError, folding, parse
+from lineage.policy import DEFAULT, NO_FOLDS, PolicyError, folds_of, parse_policy
 
 RUNS = "folds:\n- {match: 's3://lake/tmp/run_{n}/out', dataset: s3://lake/tmp/run/out}\n"
 
 
 def _dataset(text: str, namespace: str, name: str):
-    return folding(parse(text)).dataset(namespace, name)
+    return folds_of(parse_policy(text)).dataset(namespace, name)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_folds_skip_names_that_the_policy_lists(rule):
 def test_a_policy_without_folds_has_none():
     """Share one for all such policies, so that its cache outlives a reload."""
     assert not NO_FOLDS
-    assert folding(DEFAULT) is folding(parse("retention_days: 5")) is NO_FOLDS
-    assert folding(parse(RUNS)) is not folding(parse(RUNS))
+    assert folds_of(DEFAULT) is folds_of(parse_policy("retention_days: 5")) is NO_FOLDS
+    assert folds_of(parse_policy(RUNS)) is not folds_of(parse_policy(RUNS))
 
 
 def test_the_dataset_of_a_fold_is_not_folded():
@@ -206,7 +206,7 @@ def test_the_dataset_of_a_fold_is_not_folded():
 def test_a_wrong_fold_is_rejected_with_line_and_path(folds, message):
     """Name the line, and what to write there."""
     with pytest.raises(PolicyError) as raised:
-        parse("folds:\n" + "\n".join(f"- {fold}" for fold in folds))
+        parse_policy("folds:\n" + "\n".join(f"- {fold}" for fold in folds))
 
     assert str(raised.value) == f"lineward.yaml:{message}"
 
@@ -214,7 +214,7 @@ def test_a_wrong_fold_is_rejected_with_line_and_path(folds, message):
 def test_a_fold_into_another_name_of_a_dataset_is_rejected():
     """Reject it: its datasets would have to move twice."""
     with pytest.raises(PolicyError) as raised:
-        parse(RUNS + "aliases: [{name: s3://lake/tmp/run/out, dataset: s3://lake/out}]")
+        parse_policy(RUNS + "aliases: [{name: s3://lake/tmp/run/out, dataset: s3://lake/out}]")
 
     assert str(raised.value) == (
         "lineward.yaml:2: $.folds[0].dataset: is 's3://lake/out' by aliases: name that dataset"

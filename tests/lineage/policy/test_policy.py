@@ -10,9 +10,9 @@ from lineage import states
 from lineage.policy import (
     DEFAULT,
     PolicyDecision,
+    decide_policy,
     owner_of_job,
-    parse,
-    resolve,
+    parse_policy,
 )
 from lineage.policy.resolution import suppressions_of
 from lineage.policy.values import seconds_of
@@ -23,12 +23,12 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "policy.md"
 @pytest.fixture(scope="module")
 def documented():
     """Return the example that people copy."""
-    return parse(DOCUMENT.read_text(encoding="utf-8").split("```")[1].removeprefix("yaml\n"))
+    return parse_policy(DOCUMENT.read_text(encoding="utf-8").split("```")[1].removeprefix("yaml\n"))
 
 
 def test_the_documented_example_decides_as_documented(documented):
     """Apply owner and limit of a folder to a dataset whose own rule names only its tier."""
-    assert resolve(documented, "s3://lake", "mart/revenue") == PolicyDecision(
+    assert decide_policy(documented, "s3://lake", "mart/revenue") == PolicyDecision(
         tier="critical",
         owner="shop",
         regulated=True,
@@ -37,9 +37,9 @@ def test_the_documented_example_decides_as_documented(documented):
         rule="s3://lake/mart/revenue",
         is_declared=True,
     )
-    assert resolve(documented, "postgres://h:5432", "shop.public.customers").pii
-    assert resolve(documented, "kafka://h:9092", "orders").source
-    assert resolve(documented, "grandmas.kitchen", "apples").owner == "platform"
+    assert decide_policy(documented, "postgres://h:5432", "shop.public.customers").pii
+    assert decide_policy(documented, "kafka://h:9092", "orders").source
+    assert decide_policy(documented, "grandmas.kitchen", "apples").owner == "platform"
     assert owner_of_job(documented, "shop", "daily") == "shop"
     assert owner_of_job(documented, "other", "daily") is None
 
@@ -64,9 +64,9 @@ def test_the_documented_example_sets_all_other_fields(documented):
 
 def test_without_a_file_the_defaults_hold():
     """Treat `{}` like a missing file."""
-    assert parse("{}") == DEFAULT
-    assert parse("{}").hash == DEFAULT.hash
-    assert resolve(DEFAULT, "s3://b", "x") == PolicyDecision()
+    assert parse_policy("{}") == DEFAULT
+    assert parse_policy("{}").hash == DEFAULT.hash
+    assert decide_policy(DEFAULT, "s3://b", "x") == PolicyDecision()
 
 
 def test_every_field_is_documented():
@@ -74,7 +74,7 @@ def test_every_field_is_documented():
     text = DOCUMENT.read_text(encoding="utf-8")
     sections = msgspec.structs.fields(type(DEFAULT))
     fields = [field.encode_name for field in sections]
-    fields += [f.encode_name for f in msgspec.structs.fields(type(parse(RULE).datasets[0]))]
+    fields += [f.encode_name for f in msgspec.structs.fields(type(parse_policy(RULE).datasets[0]))]
 
     assert [field for field in fields if not re.search(rf"{field}(`|\[\])", text)] == []
 
@@ -84,57 +84,61 @@ RULE = "datasets: [{match: x}]"
 
 def test_the_later_of_two_equally_specific_rules_wins():
     """Count a line that is added at the end."""
-    policy = parse(
+    policy = parse_policy(
         "datasets: [{match: 'a/x*', tier: critical}, {match: 'a/*x', tier: optional},"
         " {match: 'a/*', tier: important}]"
     )
 
-    assert resolve(policy, "a", "x").tier == "optional"
-    assert resolve(policy, "a", "xy").tier == "critical"
-    assert resolve(policy, "a", "y").tier == "important"
+    assert decide_policy(policy, "a", "x").tier == "optional"
+    assert decide_policy(policy, "a", "xy").tier == "critical"
+    assert decide_policy(policy, "a", "y").tier == "important"
 
 
 def test_a_pattern_is_matched_in_the_spelling_that_names_are_folded_to():
     """Accept the scheme that people's jobs use."""
-    policy = parse("datasets: [{match: 's3a://b/x/', pii: true}, {match: 's3n://c/*', pii: true}]")
+    policy = parse_policy(
+        "datasets: [{match: 's3a://b/x/', pii: true}, {match: 's3n://c/*', pii: true}]"
+    )
 
-    assert resolve(policy, "s3://b", "x").pii
-    assert resolve(policy, "s3://c", "y").pii
+    assert decide_policy(policy, "s3://b", "x").pii
+    assert decide_policy(policy, "s3://c", "y").pii
     assert policy.declared() == (("s3://b", "x"),)
 
 
 def test_a_specific_no_overrules_a_general_yes():
     """Allow for exceptions from a source pattern over a whole bucket."""
-    policy = parse(
+    policy = parse_policy(
         "sources: ['s3://landing/*']\ndatasets: [{match: s3://landing/made, source: false}]"
     )
 
-    assert resolve(policy, "s3://landing", "x").source
-    assert not resolve(policy, "s3://landing", "made").source
+    assert decide_policy(policy, "s3://landing", "x").source
+    assert not decide_policy(policy, "s3://landing", "made").source
 
 
 def test_characters_other_than_wildcards_match_literally():
     """Match a dot literally."""
-    policy = parse("datasets: [{match: 'a/b.c', pii: true}, {match: 'a/?', tier: critical}]")
+    policy = parse_policy("datasets: [{match: 'a/b.c', pii: true}, {match: 'a/?', tier: critical}]")
 
-    assert resolve(policy, "a", "b.c").pii
-    assert not resolve(policy, "a", "bxc").pii
-    assert resolve(policy, "a", "z").tier == "critical"
-    assert resolve(policy, "a", "zz").tier is None
+    assert decide_policy(policy, "a", "b.c").pii
+    assert not decide_policy(policy, "a", "bxc").pii
+    assert decide_policy(policy, "a", "z").tier == "critical"
+    assert decide_policy(policy, "a", "zz").tier is None
 
 
 def test_a_namespace_pattern_never_reaches_into_the_name():
     """Match the parts separately."""
-    policy = parse("datasets: [{match: {namespace: 'a*', name: 'b'}, pii: true}]")
+    policy = parse_policy("datasets: [{match: {namespace: 'a*', name: 'b'}, pii: true}]")
 
-    assert resolve(policy, "ax", "b").pii
-    assert not resolve(policy, "ax", "y/b").pii
+    assert decide_policy(policy, "ax", "b").pii
+    assert not decide_policy(policy, "ax", "y/b").pii
 
 
 def test_the_hash_depends_on_the_content_and_not_on_the_layout():
     """Identify the policy of an evaluation by its content."""
-    assert parse("retention_days: 7").hash == parse("# note\nretention_days:  7\n").hash
-    assert parse("retention_days: 7").hash != parse("retention_days: 8").hash
+    assert (
+        parse_policy("retention_days: 7").hash == parse_policy("# note\nretention_days:  7\n").hash
+    )
+    assert parse_policy("retention_days: 7").hash != parse_policy("retention_days: 8").hash
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lineage.policy import DEFAULT, PolicyError, PolicyFile, load, parse
+from lineage.policy import DEFAULT, PolicyError, PolicyFile, load_policy, parse_policy
 
 SHA = "ab" * 32
 OTHER = "cd" * 32
@@ -104,7 +104,7 @@ def test_an_empty_file_is_an_error_and_replaces_nothing(tmp_path, text):
     assert file.error is not None
     assert file.standing().hash == file.current().hash
     with pytest.raises(PolicyError, match=r"lineward\.yaml:[12]: "):
-        load(path)
+        load_policy(path)
 
 
 def test_an_empty_file_at_the_start_is_rejected_with_a_message(tmp_path):
@@ -130,7 +130,7 @@ def test_no_text_ends_in_another_error(tmp_path, text):
     path.write_text(text)
 
     with pytest.raises(PolicyError, match=r"lineward\.yaml:[12]: "):
-        load(path)
+        load_policy(path)
 
 
 def test_an_invalid_file_at_the_start_is_rejected(tmp_path):
@@ -141,7 +141,7 @@ def test_an_invalid_file_at_the_start_is_rejected(tmp_path):
     with pytest.raises(PolicyError, match=r"lineward.yaml:1: \$.tiers: unknown key"):
         PolicyFile(path)
     with pytest.raises(PolicyError, match="cannot be read"):
-        load(tmp_path / "absent.yaml")
+        load_policy(tmp_path / "absent.yaml")
     assert PolicyFile(None).current() is DEFAULT
 
 
@@ -181,7 +181,7 @@ def test_no_beginning_of_a_guarded_policy_opens_the_api(tmp_path, whole):
     """Cut at each byte: reject it, or keep the tokens with all their restrictions."""
     path = tmp_path / "lineward.yaml"
     path.write_text(whole)
-    tokens = set(parse(whole).guard.tokens)
+    tokens = set(parse_policy(whole).guard.tokens)
 
     for length in range(len(whole)):
         path.write_text(whole)
@@ -233,7 +233,7 @@ def test_access_off_opens_the_api(tmp_path, off):
 def test_only_off_opens_the_api(on):
     """Reject a beginning of the word, a number and the opposite."""
     with pytest.raises(PolicyError, match=r"\$.access"):
-        parse(f"access: {on}\n")
+        parse_policy(f"access: {on}\n")
 
 
 # Edits: a comment above, a changed tier or days, a checkout with other line breaks.
@@ -301,7 +301,7 @@ def is_within(token, known):
 def test_a_cut_version_adds_no_right_to_a_token(tmp_path, edit, whole):
     """Cut at each byte of the new version: no token sees more, may do more or expires later."""
     path, edited = tmp_path / "lineward.yaml", edit(whole)
-    known = parse(whole).guard.tokens
+    known = parse_policy(whole).guard.tokens
     for length in range(len(edited)):
         guard = after(path, whole, edited[:length]).current().guard
         assert guard is not None, edited[:length]
@@ -352,10 +352,10 @@ def test_more_rights_count_in_a_file_with_an_end(tmp_path, version, problem):
 
     file = after(path, old, FULL + version)
 
-    assert file.current().access == parse(old).access
+    assert file.current().access == parse_policy(old).access
     assert file.error == f"lineward.yaml:{line}: {problem}: {ENDED}"
     path.write_text(f"{FULL}{version}...\n")
-    assert (file.current().access, file.error) == (parse(FULL + version).access, None)
+    assert (file.current().access, file.error) == (parse_policy(FULL + version).access, None)
 
 
 def test_a_cut_version_does_not_let_every_user_answer_in_slack(tmp_path):
@@ -385,7 +385,7 @@ def test_fewer_rights_need_no_end(tmp_path, version):
     """Withdraw removed rights at once."""
     file = after(tmp_path / "lineward.yaml", FULL + TEAM, FULL + version)
 
-    assert (file.current().access, file.error) == (parse(version).access, None)
+    assert (file.current().access, file.error) == (parse_policy(version).access, None)
 
 
 @pytest.mark.parametrize(
@@ -397,7 +397,7 @@ def test_no_beginning_of_the_file_in_force_is_taken(tmp_path, whole):
     for length in range(len(whole)):
         for cut in (whole[:length], whole[:length] + " \n\n" * whole[:length].endswith("\n")):
             file = after(path, whole, cut)
-            assert file.current() == parse(whole), cut
+            assert file.current() == parse_policy(whole), cut
 
 
 @pytest.mark.parametrize("edit", EDITS[:4])
@@ -407,7 +407,7 @@ def test_a_file_with_an_end_is_safe_whatever_was_edited(tmp_path, edit):
     edited = edit(whole)
     for length in range(len(edited)):
         policy = after(path, whole, edited[:length]).current()
-        assert policy in (parse(whole), parse(edited)), edited[:length]
+        assert policy in (parse_policy(whole), parse_policy(edited)), edited[:length]
 
 
 @pytest.mark.parametrize(
@@ -436,7 +436,7 @@ def test_the_error_names_the_missing_part_and_the_fix(tmp_path, old, new, error)
     file = after(path, old, new)
 
     assert file.error == f"lineward.yaml: {error}"
-    assert file.current() == parse(old)
+    assert file.current() == parse_policy(old)
     path.write_text(f"{FULL[: FULL.index('datasets:')]}...\n")
     assert (file.current().datasets, file.error) == ((), None)
 
@@ -455,7 +455,7 @@ def test_a_usual_edit_needs_no_end(tmp_path, old, new):
     """Accept an edit that loses nothing, or is no beginning of the file in force."""
     file = after(tmp_path / "lineward.yaml", old, new)
 
-    assert (file.current(), file.error) == (parse(new), None)
+    assert (file.current(), file.error) == (parse_policy(new), None)
 
 
 def test_a_file_in_force_is_taken_back_as_it_was(tmp_path):
@@ -488,7 +488,7 @@ def test_files_without_a_line_break_at_their_end_are_policies(tmp_path):
     new = old.replace("important", "critical")
     file = after(tmp_path / "lineward.yaml", old, new)
 
-    assert (file.current(), file.error) == (parse(new), None)
+    assert (file.current(), file.error) == (parse_policy(new), None)
 
 
 def test_no_beginning_of_a_file_without_a_line_break_at_its_end_is_taken(tmp_path):
@@ -496,4 +496,4 @@ def test_no_beginning_of_a_file_without_a_line_break_at_its_end_is_taken(tmp_pat
     old = "owners: [{name: shop, slack: S}]\ndatasets:\n- match: s3://lake/mart\n  tier: critical"
     for length in range(1, len(old)):
         file = after(tmp_path / "lineward.yaml", old, old[:length])
-        assert (file.current(), bool(file.error)) == (parse(old), True), old[:length]
+        assert (file.current(), bool(file.error)) == (parse_policy(old), True), old[:length]

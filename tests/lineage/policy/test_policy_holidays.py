@@ -7,9 +7,9 @@ import pytest
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
-from lineage.policy import PolicyError, parse, resolve
+from lineage.policy import PolicyError, decide_policy, parse_policy
 from lineage.policy.public_holidays import dates_of, fit
-from lineage.policy.suggest import suggest
+from lineage.policy.suggest import suggest_policy
 from lineage.process.clock import to_micros
 
 FIRST, LAST = date(2026, 1, 5), date(2026, 11, 20)
@@ -27,7 +27,7 @@ def _days(dates):
 
 def _calendar(**fields: object):
     lines = "".join(f", {name}: {value}" for name, value in fields.items())
-    return parse(f"calendars: [{{name: a{lines}}}]").calendars[0]
+    return parse_policy(f"calendars: [{{name: a{lines}}}]").calendars[0]
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_a_draft_proposes_the_calendar_of_datasets_with_holidays(catalog):
             connection.execute(tables.dataset.insert(), {**row, "name": name, **seen})
             connection.execute(tables.dataset_write.insert(), _writes(dataset_key, days))
 
-    text = suggest(catalog)
-    policy = parse(text)
+    text = suggest_policy(catalog)
+    policy = parse_policy(text)
 
-    found = {name: resolve(policy, "shop", name).calendar for name in written}
+    found = {name: decide_policy(policy, "shop", name).calendar for name in written}
     assert found == {"mart.a": "holidays of DE", "mart.b": "holidays of DE", "core.c": None}
     assert policy.calendars[0].public_holidays == ("DE",)
     assert "2 datasets without a write on public holidays (best: " in text

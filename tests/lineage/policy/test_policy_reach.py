@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage.policy import PolicyError, not_in_force, parse, unreachable
+from lineage.policy import PolicyError, not_in_force, parse_policy, unreachable_owners
 
 _BOSS = '{name: boss, slack: "#boss"}'
 
@@ -35,14 +35,14 @@ _BOSS = '{name: boss, slack: "#boss"}'
 )
 def test_unreachable_recipients_are_listed_with_their_place(owner, problems):
     """List owners of datasets and steps of escalations without a recipient."""
-    assert unreachable(parse(f"owners: [{_BOSS}, {owner}]")) == problems
+    assert unreachable_owners(parse_policy(f"owners: [{_BOSS}, {owner}]")) == problems
 
 
 def test_channels_and_escalations_are_in_force():
     """Use every setting for people."""
     text = '{name: a, slack: "#a", escalation: [{after_minutes: 1, owner: boss}]}'
 
-    assert not_in_force(parse(f"owners: [{_BOSS}, {text}]")) == []
+    assert not_in_force(parse_policy(f"owners: [{_BOSS}, {text}]")) == []
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_channels_and_escalations_are_in_force():
 )
 def test_url_without_a_secret_is_accepted(url):
     """Accept a file in the place of each secret, and services that need none."""
-    assert parse(f'owners: [{{name: a, notify: ["{url}"]}}]').owners[0].notify == (url,)
+    assert parse_policy(f'owners: [{{name: a, notify: ["{url}"]}}]').owners[0].notify == (url,)
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,6 @@ def test_url_with_a_secret_is_rejected(url, problem):
     """Name the entry, of owners and of steps alike: the URL is a label of metrics."""
     step = f'{{after_minutes: 5, notify: ["{url}"]}}'
     with pytest.raises(PolicyError, match=r"owners\[0\]\.notify\[0\]: " + problem):
-        parse(f'owners: [{{name: a, notify: ["{url}"]}}]')
+        parse_policy(f'owners: [{{name: a, notify: ["{url}"]}}]')
     with pytest.raises(PolicyError, match=r"escalation\[0\]\.notify\[0\]: " + problem):
-        parse(f'owners: [{{name: a, slack: "#a", escalation: [{step}]}}]')
+        parse_policy(f'owners: [{{name: a, slack: "#a", escalation: [{step}]}}]')

@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage.policy import PolicyError, parse
+from lineage.policy import PolicyError, parse_policy
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ from lineage.policy import PolicyError, parse
 def test_a_wrong_file_is_rejected_with_line_and_path(text, message):
     """Name the line, and what to write there."""
     with pytest.raises(PolicyError) as error_text:
-        parse(text)
+        parse_policy(text)
 
     assert str(error_text.value) == message
 
@@ -236,7 +236,7 @@ def test_a_wrong_file_is_rejected_with_line_and_path(text, message):
 def test_a_tag_of_python_is_rejected():
     """Create no object and run nothing: the file is data."""
     with pytest.raises(PolicyError, match="constructor"):
-        parse("owners: !!python/object/apply:os.getcwd []")
+        parse_policy("owners: !!python/object/apply:os.getcwd []")
 
 
 _NESTED = st.recursive(st.none() | st.integers() | st.text(), st.lists)
@@ -247,7 +247,7 @@ def test_any_file_is_accepted_or_rejected(text):
     """Return an error for any text."""
     error_text = ""
     try:
-        parse(text)
+        parse_policy(text)
     except PolicyError as error:
         error_text = str(error)
 
@@ -258,13 +258,13 @@ def test_any_file_is_accepted_or_rejected(text):
 def test_a_nesting_without_end_is_rejected(beginning):
     """Return an error: such a text crashes an interpreter that composes YAML in C."""
     with pytest.raises(PolicyError, match="recursion"):
-        parse(beginning * 50_000)
+        parse_policy(beginning * 50_000)
 
 
 def test_a_token_in_the_place_of_its_hash_is_not_shown():
     """Log the place of the error, and never the value."""
     with pytest.raises(PolicyError, match=r"\$\.access\.tokens\[0\]\.sha256") as raised:
-        parse("access: {tokens: [{name: a, sha256: secret-0123456789}]}")
+        parse_policy("access: {tokens: [{name: a, sha256: secret-0123456789}]}")
 
     assert "secret" not in str(raised.value)
 
@@ -274,4 +274,4 @@ def test_two_tokens_of_one_hash_are_rejected():
     one = "sha256: " + "a" * 64
 
     with pytest.raises(PolicyError, match="another token has the same"):
-        parse(f"access: {{tokens: [{{name: a, {one}}}, {{name: b, {one}}}]}}")
+        parse_policy(f"access: {{tokens: [{{name: a, {one}}}, {{name: b, {one}}}]}}")

@@ -5,9 +5,9 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from lineage.names.names import fold
-from lineage.policy import parse, resolve
+from lineage.policy import decide_policy, parse_policy
 from lineage.policy.prefixes import SeenDataset
-from lineage.policy.suggest import draft, suggest
+from lineage.policy.suggest import draft, suggest_policy
 
 
 def _seen(number, namespace, name, **known: object):
@@ -25,14 +25,14 @@ def test_a_draft_names_sources_tiers_and_owners():
     mart = _seen(5, "s3://lake", "mart", readers=2)
 
     text = draft([topic, logins, clicks, landing, core, mart], [(1, 4), (4, 5)])
-    policy = parse(text)
+    policy = parse_policy(text)
 
-    assert resolve(policy, "kafka://h:9092", "new-topic").source
-    assert resolve(policy, "s3://landing", "prices").source
-    assert not resolve(policy, "s3://landing", "other").source
-    assert resolve(policy, "s3://lake", "core").owner == "shop"
-    assert resolve(policy, "s3://lake", "core").tier is None
-    assert resolve(policy, "s3://lake", "mart").tier is None
+    assert decide_policy(policy, "kafka://h:9092", "new-topic").source
+    assert decide_policy(policy, "s3://landing", "prices").source
+    assert not decide_policy(policy, "s3://landing", "other").source
+    assert decide_policy(policy, "s3://lake", "core").owner == "shop"
+    assert decide_policy(policy, "s3://lake", "core").tier is None
+    assert decide_policy(policy, "s3://lake", "mart").tier is None
     assert '#  - match: "s3://lake/mart"' in text
     assert "# its ownership facet says so" in text
     assert "# read by 2 jobs, never written" in text
@@ -46,7 +46,7 @@ def test_a_wide_lake_is_a_few_lines():
     raw = [_seen(400 + n, "s3://lake", f"raw/in/{n}", is_written=False) for n in range(3)]
 
     text = draft([*core, *mart, *topics, *raw], [])
-    policy = parse(text)
+    policy = parse_policy(text)
 
     assert [rule.match for rule in policy.datasets] == ["s3://lake/core/*", "s3://lake/mart/*"]
     assert policy.sources == ("kafka://h:1/*", "s3://lake/raw/*")
@@ -63,7 +63,7 @@ def test_a_prefix_matches_only_its_group():
     read = [_seen(4 + n, "s3://lake", f"raw/t{n}", is_written=False) for n in range(3)]
     written = _seen(7, "s3://lake", "raw/u")
 
-    policy = parse(draft([*own, foreign, *read, written], []))
+    policy = parse_policy(draft([*own, foreign, *read, written], []))
 
     assert [rule.match for rule in policy.datasets] == ["s3://lake/core/a/*", "s3://lake/core/b"]
     assert policy.sources == tuple(f"s3://lake/raw/t{n}" for n in range(3))
@@ -71,7 +71,7 @@ def test_a_prefix_matches_only_its_group():
 
 def test_a_draft_of_an_empty_catalog_is_a_policy():
     """Return a valid file, however early."""
-    assert parse(draft([], [])).datasets == ()
+    assert parse_policy(draft([], [])).datasets == ()
 
 
 @given(st.lists(st.tuples(st.text(max_size=15), st.text(min_size=1, max_size=15)), max_size=5))
@@ -83,10 +83,10 @@ def test_names_from_outside_do_no_harm_to_a_draft(names):
         for number, one in enumerate(dict.fromkeys(folded))
     ]
 
-    policy = parse(draft(seen, []))
+    policy = parse_policy(draft(seen, []))
 
     for one in seen:
-        assert resolve(policy, one.namespace, one.name).owner is not None
+        assert decide_policy(policy, one.namespace, one.name).owner is not None
 
 
 def test_a_draft_comes_from_the_catalog(catalog):
@@ -117,11 +117,11 @@ def test_a_draft_comes_from_the_catalog(catalog):
             ends = {"upstream_key": keys[up], "downstream_key": keys[down]}
             connection.execute(tables.edge.insert(), {**ends, **edge})
 
-    policy = parse(suggest(catalog))
+    policy = parse_policy(suggest_policy(catalog))
 
     assert [owner.name for owner in policy.owners] == ["finance", "shop"]
     assert policy.sources == ("s3://b/raw",)
-    assert resolve(policy, "s3://b", "core").owner == "shop"
-    assert resolve(policy, "s3://b", "mart").owner == "finance"
-    assert resolve(policy, "s3://b", "mart").tier is None
-    assert resolve(policy, "s3://b", "old").rule is None
+    assert decide_policy(policy, "s3://b", "core").owner == "shop"
+    assert decide_policy(policy, "s3://b", "mart").owner == "finance"
+    assert decide_policy(policy, "s3://b", "mart").tier is None
+    assert decide_policy(policy, "s3://b", "old").rule is None

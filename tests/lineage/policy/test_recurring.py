@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from lineage.policy.recurring import Recurring, window_problem
 
 BERLIN = "Europe/Berlin"
@@ -138,7 +138,7 @@ def test_any_text_is_accepted_or_rejected(cron):
 
 def test_the_zone_of_a_window_overrides_that_of_the_policy():
     """Read `for` as a duration, as everywhere in the policy."""
-    policy = parse(
+    policy = parse_policy(
         "time_zone: Europe/Berlin\nsuppressions:\n"
         "- {name: a, match: x, cron: 0 2 * * *, for: 90m}\n"
         "- {name: b, match: x, cron: 0 2 * * *, for: 60, time_zone: Asia/Tokyo}\n"

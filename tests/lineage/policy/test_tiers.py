@@ -3,7 +3,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage.policy.tiers import Tiering, expected_edges, inherit
+from lineage.policy.tiers import Tiering, inherit, tier_edges
 
 RAW, COUNTRIES, CORE, MART, LOOK = 1, 2, 3, 4, 5
 
@@ -47,8 +47,8 @@ def test_an_edge_of_few_runs_raises_no_tier():
     """Expect an edge from three runs on, of any jobs; two are none."""
     seen = [(RAW, MART, 2), (CORE, MART, 2), (CORE, MART, 1)]
 
-    assert expected_edges(seen) == {(CORE, MART)}
-    assert expected_edges(seen, [(RAW, MART)]) == {(RAW, MART), (CORE, MART)}
+    assert tier_edges(seen) == {(CORE, MART)}
+    assert tier_edges(seen, [(RAW, MART)]) == {(RAW, MART), (CORE, MART)}
 
 
 _nodes = st.integers(0, 8)

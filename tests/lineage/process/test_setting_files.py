@@ -18,9 +18,9 @@ def test_each_role_reads_the_password_from_the_file(tmp_path, monkeypatch):
     monkeypatch.setenv("LINEWARD_CATALOG_URL", URL)
     monkeypatch.setenv("LINEWARD_CATALOG_PASSWORD_FILE", str(tmp_path / "password"))
     urls = (
-        service_settings.read().catalog,
+        service_settings.read_settings().catalog,
         pipeline_settings.read_place().catalog,
-        collector_settings.read().place.catalog_url,
+        collector_settings.read_collector_settings().place.catalog_url,
     )
 
     for url in urls:

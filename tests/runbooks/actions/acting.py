@@ -16,7 +16,7 @@ from lineage.catalog.engine import write_transaction
 from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import to_micros
 from runbooks.actions.action import ActionContext, ActionPlan, Downstream, SqlTables
-from runbooks.actions.calling import ActionAnswer, Call, call
+from runbooks.actions.calling import ActionAnswer, Call, call_action
 from tests.slis.lake.lakes import event_row, lay, write, writer_of
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class World:
     def act(self, name: str, /, *, is_dry: bool = False, **arguments: object) -> ActionAnswer:
         """Run an action; `from_` stands for `from`."""
         given = {field.rstrip("_"): value for field, value in arguments.items()}
-        return call(Call(name=name, arguments=given, is_dry=is_dry), self.means())
+        return call_action(Call(name=name, arguments=given, is_dry=is_dry), self.means())
 
     def plan(self, name: str, /, **arguments: object) -> ActionPlan:
         """Return a dry run's plan."""

@@ -2,7 +2,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from runbooks.actions import calling
-from runbooks.actions.calling import Call, call
+from runbooks.actions.calling import Call, call_action
 from runbooks.actions.errors import (
     FailedActionError,
     ForbiddenActionError,
@@ -59,7 +59,7 @@ def test_rejected_actions_are_in_the_audit_log(world, name, arguments, error, is
     """Record the reason, dry or not, and change nothing else."""
     before = world.everything()
     with pytest.raises(error):
-        call(Call(name=name, arguments=arguments, is_dry=is_dry), world.means())
+        call_action(Call(name=name, arguments=arguments, is_dry=is_dry), world.means())
 
     ((who, via, action, _, answer),) = world.audited()
     assert (who, via, action) == ("ann", "cli", f"act {name}")
@@ -72,9 +72,9 @@ def test_a_user_without_permission_may_plan_an_action(world):
     world.supervisor.running = UP
     asked = {"name": "restart-role", "arguments": {"role": "service"}, "is_allowed": False}
 
-    assert call(Call(**asked, is_dry=True), world.means()).dry_run
+    assert call_action(Call(**asked, is_dry=True), world.means()).dry_run
     with pytest.raises(ForbiddenActionError, match="lineward act"):
-        call(Call(**asked, is_dry=False), world.means())
+        call_action(Call(**asked, is_dry=False), world.means())
     assert world.supervisor.asked == []
     assert [row[4][:8] for row in world.audited()] == ["dry run", "rejected"]
 
@@ -119,9 +119,9 @@ def test_no_action_runs_without_its_audit_row(full_disk_world, disk):
 
 def test_an_action_without_its_first_row_would_be_detected(full_disk_world, monkeypatch):
     """Leave the first row out (mutant) on the same full disk."""
-    record = calling.record
+    record = calling.add_durable_entry
     monkeypatch.setattr(
-        calling, "record", lambda engine, entry: entry.answer and record(engine, entry)
+        calling, "add_durable_entry", lambda engine, entry: entry.answer and record(engine, entry)
     )
 
     with pytest.raises(OperationalError, match="full"):

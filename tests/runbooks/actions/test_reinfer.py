@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from collector.events import parse
+from collector.events import parse_event
 from collector.settings import Limits
 from lineage.names.keys import key
 from runbooks.actions.action import SqlTables
@@ -69,7 +69,7 @@ def test_a_job_event_marked_as_inferred_is_posted(filled):
 
     ((origin, body),) = filled.collector.posted
     event = json.loads(body)
-    assert (origin, parse(body, Limits()).kind) == ("history", "job")
+    assert (origin, parse_event(body, Limits()).kind) == ("history", "job")
     assert event["schemaURL"].endswith("/JobEvent")
     assert (event["job"]["namespace"], event["job"]["name"]) == ("jobs", "etl")
     assert event["job"]["facets"]["lineward_inferred"]["runId"] == RUN

@@ -154,8 +154,8 @@ def test_settings_are_read_and_a_token_is_never_sent_in_the_clear(monkeypatch):
     """Require https, or a proxy on this machine."""
     monkeypatch.setenv("LINEWARD_KUBERNETES_URL", "https://kubernetes.default.svc")
     monkeypatch.setenv("LINEWARD_KUBERNETES_TOKEN_FILE", "/run/token")
-    assert kubernetes_settings.read().token_file == Path("/run/token")
+    assert kubernetes_settings.read_kubernetes_settings().token_file == Path("/run/token")
     for wrong in ("http://10.0.0.1", "kubernetes", "https://"):
         monkeypatch.setenv("LINEWARD_KUBERNETES_URL", wrong)
         with pytest.raises(InvalidSettingError, match=r"LINEWARD_KUBERNETES_URL"):
-            kubernetes_settings.read()
+            kubernetes_settings.read_kubernetes_settings()

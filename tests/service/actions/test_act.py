@@ -12,7 +12,7 @@ from lineage.catalog import tables
 from runbooks.actions.errors import FailedActionError
 from runbooks.actions.registry import ACTIONS
 from service.actions.adapters import CollectorAdapter
-from service.runtime.data_folder import hold
+from service.runtime.data_folder import hold_folder
 from service.runtime.settings import Settings
 from tests.collector import bodies
 from tests.collector.running import Collector
@@ -126,7 +126,7 @@ def test_a_restart_is_requested_from_the_running_supervisor(place):
     run.mkdir()
     role = {"role": "pipeline", "state": "running", "pid": 1, "restarts": 0}
     (run / "status.json").write_text(json.dumps([role]))
-    with hold(run / "up.lock"):
+    with hold_folder(run / "up.lock"):
         done = place.act("restart-role", "pipeline", "--yes")
 
     assert done.returncode == 0, done.stderr

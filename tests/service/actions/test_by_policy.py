@@ -9,12 +9,12 @@ from sqlalchemy import Engine, insert, select
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.leases import LeadershipFence, leading, release, try_take
-from lineage.lease import LeaseLostError
+from lineage.lease_rules import LeaseLostError
 from lineage.policy.actions import ActionRule
 from lineage.policy.model import Policy
 from lineage.process.clock import to_micros
 from service.actions.auto_actions import AutoActions
-from service.runtime.data_folder import hold
+from service.runtime.data_folder import hold_folder
 from service.runtime.settings import Settings
 from tests.runbooks.actions.test_notify_downstream import incident_row
 
@@ -44,7 +44,7 @@ class Watched:
     def turn(self, seconds: float = 11, fence: LeadershipFence | None = None) -> None:
         """Advance the clock and run the worker, with the fence of a leader if given."""
         self.now += timedelta(seconds=seconds)
-        with hold(self.folder / "run" / "up.lock"):
+        with hold_folder(self.folder / "run" / "up.lock"):
             self.work(leading(self.engine, fence) if fence else self.engine)
 
     def audit_rows(self) -> list[tuple[str, str, str | None]]:

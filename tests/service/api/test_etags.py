@@ -108,7 +108,7 @@ def test_an_answer_that_could_not_be_audited_is_no_answer(guarded, monkeypatch):
         raise gate.UnauditedError("the disk is full")
 
     tag = guarded.get(_PATH).headers["etag"]
-    monkeypatch.setattr("service.api.access.audit.Recorder.record", fails)
+    monkeypatch.setattr("service.api.access.audit_log.Recorder.record", fails)
 
     assert _status_of(guarded, **{"If-None-Match": tag}) == 503
 

@@ -23,7 +23,7 @@ from lineage.catalog.engine import write_transaction
 from service.api import app
 from service.api.app import create_app
 from service.queries.lake.windows import time_of_id
-from service.queries.marquez_ids import version_id
+from service.queries.marquez_api.ids import version_id
 from service.runtime.settings import Settings
 from tests.service import shop
 from tests.service.api_lists import LISTS

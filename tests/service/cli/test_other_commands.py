@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.commands.bench import table, tables
-from lineage.policy import parse
+from lab.commands.bench import figures_table, tables
+from lineage.policy import parse_policy
 from service.cli.commands.command_table import COMMANDS
 from service.cli.terminal import console
 from tests.service import shop
@@ -90,12 +90,12 @@ def test_a_suggested_policy_is_valid(catalog):
     done = lineward("policy", "suggest", catalog=catalog)
 
     assert done.returncode == 0, done.stderr
-    assert parse(done.stdout)
+    assert parse_policy(done.stdout)
 
 
 def test_a_figure_stands_beside_its_budget():
     """Show `budget_warm_seconds` beside `warm_seconds`, and no budget for others."""
-    shown = table({"datasets": 7, "warm_seconds": 2.5, "budget_warm_seconds": 8.0})
+    shown = figures_table({"datasets": 7, "warm_seconds": 2.5, "budget_warm_seconds": 8.0})
 
     cells = list(zip(*(column.cells for column in shown.columns), strict=True))
     assert [tuple(map(str, row)) for row in cells] == [

@@ -11,11 +11,11 @@ from rich.console import Console
 
 from lineage.catalog.reader import open_reader
 from service.cli.commands import diff, incidents, lineage
-from service.cli.terminal import escape_markup, grid
+from service.cli.terminal import escape_markup, wrapping_table
 from service.queries.edge_runs import EdgeRun
-from service.queries.incidents import incidents as find_incidents
+from service.queries.incidents import list_incidents
 from service.queries.lineage_at import PastLineage, PastNode
-from service.queries.timestamps import duration
+from service.queries.timestamps import short_duration
 from tests.service import shop
 from tests.service.commandline import environ, lineward
 from tests.service.explorer import estate
@@ -32,7 +32,7 @@ def _drawn(what, width: int) -> list[str]:
 
 def test_a_table_cuts_nothing_on_a_narrow_screen():
     """Fold a name, and print an id, which the next command needs, on one line."""
-    table = grid("incident", "dataset", "tier")
+    table = wrapping_table("incident", "dataset", "tier")
     table.add_row(*map(escape_markup, ("3f2c9a7d10b45e86", _NAME, "important")))
 
     lines = _drawn(table, 48)
@@ -77,7 +77,7 @@ def test_incidents_are_listed_with_whole_ids(embedded):
 
 def _page(engine):
     with open_reader(engine.url.render_as_string(hide_password=False)) as reader:
-        return find_incidents(reader)
+        return list_incidents(reader)
 
 
 def test_the_settings_of_a_past_run_are_on_their_own_line():
@@ -151,4 +151,4 @@ def test_a_failed_write_is_one_sentence(embedded):
 )
 def test_a_duration_is_written_for_people(seconds, words):
     """Use no exponents: some clients send START and COMPLETE at once."""
-    assert duration(seconds) == words
+    assert short_duration(seconds) == words

@@ -3,7 +3,7 @@
 import pytest
 
 from service.explorer import graph
-from service.explorer.graph import draw, picture
+from service.explorer.graph import datasets_to_draw, draw_trees
 from service.queries.shapes import Lineage, Node
 
 _SPACE = "s3://shop"
@@ -22,7 +22,7 @@ def _lineage(upstream=(), downstream=(), cut=None):
 
 def test_a_dataset_by_itself_is_one_box():
     """Draw it in the middle."""
-    found = picture(_lineage())
+    found = draw_trees(_lineage())
 
     assert [(box.dataset, box.state, box.is_centre) for box in found.boxes] == [
         ("core", "bad", True)
@@ -33,7 +33,7 @@ def test_a_dataset_by_itself_is_one_box():
 def test_upstream_is_drawn_left_and_downstream_right():
     """Draw two hops each way, with the jobs of each line."""
     up = _node("raw", children=[_node("source", jobs=("copy",))])
-    found = picture(_lineage([up], [_node("mart")]))
+    found = draw_trees(_lineage([up], [_node("mart")]))
 
     by_x = sorted(found.boxes, key=lambda box: box.x)
     assert [box.dataset for box in by_x] == ["source", "raw", "core", "mart"]
@@ -44,7 +44,7 @@ def test_upstream_is_drawn_left_and_downstream_right():
 
 def test_a_dataset_on_both_sides_is_one_box_with_a_line_back():
     """Draw a cycle."""
-    found = picture(_lineage([_node("mart")], [_node("mart")]))
+    found = draw_trees(_lineage([_node("mart")], [_node("mart")]))
 
     assert sorted(box.dataset for box in found.boxes) == ["core", "mart"]
     assert sorted(line.is_back for line in found.lines) == [False, True]
@@ -55,7 +55,7 @@ def test_crowded_hop_shows_the_most_severe_datasets():
     board = [_node("board", "unknown")]
     around = [_node(f"mart{n:03}") for n in range(499)]
     around.append(_node("mart499", "bad", board))
-    found = picture(_lineage(downstream=around, cut="more lies beyond"))
+    found = draw_trees(_lineage(downstream=around, cut="more lies beyond"))
 
     assert {"mart499", "board", "mart000"} < {box.dataset for box in found.boxes}
     assert found.cut == "14 of 502 datasets shown; more lies beyond"
@@ -67,16 +67,16 @@ def test_without_the_bound_no_note_is_drawn(monkeypatch):
     monkeypatch.setattr(graph, "MOST_BESIDE", 1_000)
     around = [_node(f"mart{n:03}") for n in range(500)]
 
-    assert picture(_lineage(downstream=around)).cut is None
+    assert draw_trees(_lineage(downstream=around)).cut is None
 
 
 def test_edges_past_the_middle_are_drawn_too():
     """Draw the edge from raw to mart, which is in neither tree, as each leads to its root."""
     trees = _lineage([_node("raw")], [_node("mart")])
-    names = draw(trees)
+    names = datasets_to_draw(trees)
     raw, mart = (next(one for one in names if one[1] == wanted) for wanted in ("raw", "mart"))
 
-    found = picture(trees, [(raw, mart, "past"), (raw, mart, "past"), (raw, mart, "")])
+    found = draw_trees(trees, [(raw, mart, "past"), (raw, mart, "past"), (raw, mart, "")])
 
     assert len(found.lines) == 3
     assert [line.jobs for line in found.lines if line.jobs != ["etl"]] == [["past"]]
@@ -85,7 +85,7 @@ def test_edges_past_the_middle_are_drawn_too():
 def test_boxes_do_not_overlap():
     """Place boxes apart in any graph."""
     up = [_node(f"u{n}", children=[_node(f"s{n}"), _node("shared")]) for n in range(7)]
-    boxes = picture(_lineage(up, [_node("mart")])).boxes
+    boxes = draw_trees(_lineage(up, [_node("mart")])).boxes
 
     places = {(box.x, box.y) for box in boxes}
     assert len(places) == len(boxes)
@@ -94,7 +94,7 @@ def test_boxes_do_not_overlap():
 
 def test_a_long_name_shows_its_end_and_hidden_neighbours_are_counted():
     """Keep the last part, which distinguishes one table from another."""
-    found = picture(_lineage([_node("x" * 50 + "/orders", hidden=3)]))
+    found = draw_trees(_lineage([_node("x" * 50 + "/orders", hidden=3)]))
 
     far = next(box for box in found.boxes if not box.is_centre)
     assert (len(far.label), far.label[-7:], far.hidden) == (24, "/orders", 3)
@@ -111,6 +111,6 @@ def test_a_long_name_shows_its_end_and_hidden_neighbours_are_counted():
 )
 def test_a_label_begins_at_a_part_of_the_name(name, label):
     """Cut within a part only if it is the last one."""
-    found = picture(_lineage([_node(name)]))
+    found = draw_trees(_lineage([_node(name)]))
 
     assert label in {box.label for box in found.boxes}

@@ -10,9 +10,9 @@ from litestar.testing import TestClient
 
 from service.api.access.judge import READABLE
 from service.api.app import _PAGES, create_app
-from service.explorer import words
-from service.explorer.drawing import CONTENT_SECURITY_POLICY, render_page
+from service.explorer import formatting
 from service.explorer.overview import _lines
+from service.explorer.rendering import CONTENT_SECURITY_POLICY, render_page
 from service.queries.shapes import SliRow
 from service.queries.slis import BudgetLeft
 from service.runtime.settings import Settings
@@ -220,7 +220,7 @@ def test_incident_page_has_every_part(shop):
 )
 def test_a_failed_notification_names_the_missing_setting(channel, reason, text):
     """Name the environment variables; show other reasons as words."""
-    assert words.failure_text(channel, reason) == text
+    assert formatting.failure_text(channel, reason) == text
 
 
 def test_a_failed_notification_is_shown_with_what_it_reports(shop):
@@ -241,7 +241,7 @@ def test_a_failed_notification_is_shown_with_what_it_reports(shop):
 )
 def test_the_reason_of_a_learning_dataset_is_no_sli(state, reason, sli, text):
     """Say that there is too little history."""
-    assert words.because(state, reason, sli) == text
+    assert formatting.because(state, reason, sli) == text
 
 
 def test_query_parameters_add_no_text_to_a_page(shop):
@@ -276,8 +276,8 @@ def test_pages_escape_names_and_forbid_scripts(shop, path):
 
 def test_mutant_without_escaping_shows_markup(monkeypatch):
     """Turn autoescape off, and find the markup on the page."""
-    monkeypatch.setattr("service.explorer.drawing._templates.autoescape", False)
-    monkeypatch.setattr("service.explorer.drawing._templates.cache", None)
+    monkeypatch.setattr("service.explorer.rendering._templates.autoescape", False)
+    monkeypatch.setattr("service.explorer.rendering._templates.cache", None)
 
     assert "<img" in render_page("login", estate.NOW, estate.MARKUP)
 
@@ -304,11 +304,11 @@ def test_every_page_declares_its_access():
 )
 def test_budget_text_never_rounds_to_full_or_empty(ratio, text):
     """Round down to 99 %, up to < 1 %, and show an overdrawn budget as used up."""
-    assert words.budget_text(BudgetLeft(ratio)) == text
+    assert formatting.budget_text(BudgetLeft(ratio)) == text
 
 
 def test_percent_never_rounds_up_to_100():
     """Show `99.9996 %`, not `100 %`."""
-    assert words.percent(0.999996) == "99.9996 %"
-    assert words.percent(1.0) == "100 %"
-    assert words.percent(None) == "\N{EN DASH}"
+    assert formatting.percent(0.999996) == "99.9996 %"
+    assert formatting.percent(1.0) == "100 %"
+    assert formatting.percent(None) == "\N{EN DASH}"

@@ -15,7 +15,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.policy import DEFAULT
-from lineage.policy.reading import parse
+from lineage.policy.reading import parse_policy
 from lineage.process.clock import to_micros
 from lineage.states import TIERS
 from service.exporter import metric_rows
@@ -94,7 +94,7 @@ def test_owners_beyond_the_bound_share_a_label(monkeypatch):
 
 def test_personal_data_is_counted_by_tag(filled):
     """Follow the policy's most specific rule; a tag with the value no neither adds nor removes."""
-    policy = parse(
+    policy = parse_policy(
         "datasets: [{match: 's3://shop/core/*', pii: true}, {match: 's3://*/mart/*', pii: true}]"
     )
     core, mart = (shop.dataset_key(name) for name in (shop.CORE, shop.MART))
@@ -131,7 +131,7 @@ def test_active_windows_are_shown_by_name(filled):
     later = (NOW + timedelta(hours=9)).isoformat()
     window = f"{{name: reload, match: s3://*, from: {begin}, until: {until}}}"
     planned = f"{{name: later, match: s3://*, from: {until}, until: {later}}}"
-    policy = parse(f"suppressions: [{window}, {planned}]")
+    policy = parse_policy(f"suppressions: [{window}, {planned}]")
 
     assert _collect(filled, window_figures, policy, NOW) == {("suppression_active", "reload"): 1}
     assert _collect(filled, window_figures, DEFAULT, NOW) == {}

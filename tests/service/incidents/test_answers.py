@@ -12,8 +12,8 @@ from lineage.errors import UnknownIncidentError
 from service.actions.auto_actions import incident_triggers
 from service.api.app import create_app
 from service.queries import incident as module
-from service.queries.incident import incident
-from service.queries.incidents import incidents
+from service.queries.incident import load_incident
+from service.queries.incidents import list_incidents
 from service.queries.visibility import Visibility
 from service.runtime.settings import Settings
 from tests.alerts.detection.catalog_builder import NAMESPACE, dataset, micros
@@ -31,7 +31,7 @@ def reader(number, tmp_path):
 
 def test_open_incidents_are_listed_and_resolved_ones_on_request(reader, number):
     """List the open one first."""
-    page, every = incidents(reader), incidents(reader, is_over_too=True)
+    page, every = list_incidents(reader), list_incidents(reader, is_over_too=True)
 
     assert [row.id for row in page.incidents] == [number]
     assert [row.kind for row in every.incidents] == ["failed", "quality"]
@@ -41,7 +41,7 @@ def test_open_incidents_are_listed_and_resolved_ones_on_request(reader, number):
 
 def test_an_incident_has_datasets_evidence_and_events(reader, number):
     """Show what explains each dataset, and the run by which the root failed."""
-    found = incident(reader, number)
+    found = load_incident(reader, number)
 
     assert [(each.dataset, each.steps, each.explained_by) for each in found.members] == [
         ("raw", 0, None),
@@ -54,7 +54,7 @@ def test_an_incident_has_datasets_evidence_and_events(reader, number):
 
 def test_an_incident_has_its_times_by_name(reader, number):
     """List the beginning before the detection, and no time as `since`."""
-    found = incident(reader, number)
+    found = load_incident(reader, number)
 
     begun = ["last write at", "first failed at", "late since"]
     assert [each.name for each in found.times] == [*begun, "detected at"]
@@ -64,7 +64,7 @@ def test_an_incident_has_its_times_by_name(reader, number):
 
 def test_a_limited_token_gets_no_error_text(reader, number):
     """Withhold the evidence: its error may name a dataset outside the incident."""
-    found = incident(reader, number, Visibility([NAMESPACE]))
+    found = load_incident(reader, number, Visibility([NAMESPACE]))
 
     assert [each.dataset for each in found.members] == ["raw", "core"]
     assert found.evidence == ""
@@ -72,7 +72,7 @@ def test_a_limited_token_gets_no_error_text(reader, number):
 
 def test_an_incident_has_all_datasets_downstream_of_its_root(reader, number):
     """List datasets that are still good too, as the message links to this list."""
-    found = incident(reader, number)
+    found = load_incident(reader, number)
 
     assert [(each.dataset, each.hops) for each in found.impacted] == [("raw", 0), ("core", 1)]
 
@@ -80,22 +80,22 @@ def test_an_incident_has_all_datasets_downstream_of_its_root(reader, number):
 def test_the_cut_part_is_named(reader, number, monkeypatch):
     """Name steps or datasets, whichever list was cut."""
     monkeypatch.setattr(module, "MOST_STEPS", 0)
-    assert incident(reader, number).partial_reason == "the first 0 steps are listed"
+    assert load_incident(reader, number).partial_reason == "the first 0 steps are listed"
 
     monkeypatch.setattr(module, "MOST_MEMBERS", 1)
-    found = incident(reader, number)
+    found = load_incident(reader, number)
     assert found.partial_reason == "the first 1 datasets and 0 steps are listed"
     assert [each.dataset for each in found.members] == ["raw"]
 
 
 def test_a_list_of_the_most_severe_only_has_a_note(watched, reader, number):
     """Note that the impact is larger if the incident opened with hundreds of others."""
-    assert not incident(reader, number).is_impacted_partial
+    assert not load_incident(reader, number).is_impacted_partial
     with write_transaction(watched.engine) as connection:
         connection.execute(update(tables.incident).values(impact_count=1_000))
     # A reader sees no commit after its first read.
     with open_reader(str(watched.engine.url)) as later:
-        found = incident(later, number)
+        found = load_incident(later, number)
 
     assert found.is_impacted_partial
     assert found.partial
@@ -106,9 +106,9 @@ def test_an_incident_without_a_visible_dataset_is_hidden(reader, number):
     """Answer as for an unknown incident."""
     blind = Visibility(["hdfs://*"])
 
-    assert incidents(reader, blind).incidents == []
+    assert list_incidents(reader, blind).incidents == []
     with pytest.raises(UnknownIncidentError, match="lineward incidents"):
-        incident(reader, number, blind)
+        load_incident(reader, number, blind)
 
 
 def test_a_failed_run_is_visible_with_its_dataset(watched, number):
@@ -118,12 +118,14 @@ def test_a_failed_run_is_visible_with_its_dataset(watched, number):
     watched.estate.fail("sales", NOON + 310)
     watched.until(NOON + 400)
     with open_reader(str(watched.engine.url)) as later:
-        [ticket] = incidents(later, Visibility([NAMESPACE]), dataset=dataset("sales")).incidents
+        [ticket] = list_incidents(
+            later, Visibility([NAMESPACE]), dataset=dataset("sales")
+        ).incidents
         assert (ticket.root, ticket.datasets) == ("make_sales", 0)
-        [member] = incident(later, ticket.id, Visibility([NAMESPACE])).members
+        [member] = load_incident(later, ticket.id, Visibility([NAMESPACE])).members
         assert (member.dataset, member.kind, member.run_id) == ("sales", "failing", "run-2")
         with pytest.raises(UnknownIncidentError):
-            incident(later, ticket.id, Visibility(["hdfs://*"]))
+            load_incident(later, ticket.id, Visibility(["hdfs://*"]))
     with watched.engine.connect() as connection:
         runs = [each.run for each in incident_triggers(connection, micros(NOON + 400))]
     assert "run-2" in runs
@@ -132,7 +134,7 @@ def test_a_failed_run_is_visible_with_its_dataset(watched, number):
 def test_a_token_for_a_member_only_gets_no_root_name(watched, reader, number):
     """List the visible dataset, and hide the name of the root."""
     watched.move("core", "hdfs://mart")
-    found = incident(reader, number, Visibility(["hdfs://*"]))
+    found = load_incident(reader, number, Visibility(["hdfs://*"]))
 
     assert [each.dataset for each in found.members] == ["core"]
     assert [each.dataset for each in found.impacted] == ["core"]

@@ -13,15 +13,15 @@ from tests.service.jobs import registry_of
 
 
 @pytest.fixture
-def works(embedded, tmp_path):
+def tasks(embedded, tmp_path):
     """Build them as the service does, on a catalog that exists."""
     assert embedded
     settings = Settings(data_dir=tmp_path)
     return incident_worker.build_tasks(settings, RoutingSettings(), DeliverySettings())
 
 
-def _run(tmp_path, works):
-    registry = registry_of(catalog_url(tmp_path), lambda: works, steps=incident_worker.STEPS)
+def _run(tmp_path, tasks):
+    registry = registry_of(catalog_url(tmp_path), lambda: tasks, steps=incident_worker.STEPS)
     registry.run("work")
     return registry.states()
 
@@ -38,11 +38,11 @@ def _fail(_self, _engine):
         (incident_worker.Sending, "sending"),
     ],
 )
-def test_log_and_status_name_the_job_that_failed(tmp_path, works, monkeypatch, broken, name):
+def test_log_and_status_name_the_job_that_failed(tmp_path, tasks, monkeypatch, broken, name):
     """Break each of the steps."""
     monkeypatch.setattr(broken, "__call__", _fail)
     with capture_logs() as logged:
-        states = _run(tmp_path, works)
+        states = _run(tmp_path, tasks)
     failed = [each for each in logged if each["event"] == "job_failed"]
 
     assert [each["job"] for each in failed] == [name]
@@ -51,18 +51,18 @@ def test_log_and_status_name_the_job_that_failed(tmp_path, works, monkeypatch, b
     }
 
 
-def test_policy_detection_notification_and_sending_run_in_this_order(tmp_path, works, monkeypatch):
+def test_policy_detection_notification_and_sending_run_in_this_order(tmp_path, tasks, monkeypatch):
     """Run them in one job: a notification is sent in the run that found its incident."""
     ran = []
-    for work in works:
-        kind = type(work)
+    for task in tasks:
+        kind = type(task)
         monkeypatch.setattr(kind, "__call__", lambda self, _engine: ran.append(type(self).__name__))
-    _run(tmp_path, works)
+    _run(tmp_path, tasks)
 
     assert ran == ["NotificationPolicy", "IncidentDetector", "NotificationWorker", "Sending"]
 
 
-def test_a_diagnosis_that_hangs_delays_no_page(tmp_path, works, monkeypatch):
+def test_a_diagnosis_that_hangs_delays_no_page(tmp_path, tasks, monkeypatch):
     """Keep it out of the job of the pages: a run of all its steps ends without it."""
     monkeypatch.setattr(
         "service.incidents.diagnosis.diagnose.Diagnostician.__call__",
@@ -70,7 +70,7 @@ def test_a_diagnosis_that_hangs_delays_no_page(tmp_path, works, monkeypatch):
     )
     done = []
     monkeypatch.setattr(incident_worker.Sending, "__call__", lambda *_: done.append("sent"))
-    _run(tmp_path, works)
+    _run(tmp_path, tasks)
 
     assert done == ["sent"]
-    assert len(incident_worker.diagnosis(Settings(data_dir=tmp_path))) == 1
+    assert len(incident_worker.build_diagnosis(Settings(data_dir=tmp_path))) == 1

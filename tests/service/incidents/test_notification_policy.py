@@ -15,7 +15,7 @@ from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import LAST_POLICY
 from lineage.catalog.policy_notes import decode_policy, encode_policy
 from lineage.catalog.tables import incident, meta, notification
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from service.api.access.guard import Guard
 from service.api.app import create_app
 from service.incidents import incident_worker
@@ -43,20 +43,20 @@ class Service:
         routing = RoutingSettings(fallback=fallback)
         given = (settings, routing, DeliverySettings(), lambda: self.now, immediate_policy(file))
         # Sending is left out: what is to be sent stands in the catalog.
-        self.works = incident_worker.build_tasks(*given)[:-1]
+        self.tasks = incident_worker.build_tasks(*given)[:-1]
 
     def turn(self, *, minutes=0):
         """Turn now and after each minute; return the channels of all notifications, sorted."""
-        self._work()
+        self._run()
         for _ in range(minutes):
             self.now += timedelta(minutes=1)
-            self._work()
+            self._run()
         with self.catalog.connect() as connection:
             return sorted(connection.scalars(select(notification.c.channel)))
 
-    def _work(self):
-        for work in self.works:
-            work(self.catalog)
+    def _run(self):
+        for task in self.tasks:
+            task(self.catalog)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def _names_of_incidents(catalog):
 def test_lineward_s_own_fault_is_notified_by_the_last_valid_policy(embedded, file):
     """Notify although the file is invalid now: it was valid in an earlier run."""
     before = Service(embedded, file)
-    before.works[0](embedded)
+    before.tasks[0](embedded)
     file.write_text(INVALID)
 
     service = Service(embedded, file)
@@ -132,20 +132,20 @@ def test_a_newer_policy_of_another_service_is_used(embedded, file, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "lineward.yaml").write_text('owners: [{name: platform, slack: "#new"}]\n')
-    Service(embedded, file).works[0](embedded)
+    Service(embedded, file).tasks[0](embedded)
     file.write_text(INVALID)
     service = Service(embedded, file)
-    service.works[0](embedded)
+    service.tasks[0](embedded)
 
-    Service(embedded, other / "lineward.yaml").works[0](embedded)
-    service.works[0](embedded)
+    Service(embedded, other / "lineward.yaml").tasks[0](embedded)
+    service.tasks[0](embedded)
 
-    assert service.works[0].current().owners[0].slack == "#new"
+    assert service.tasks[0].current().owners[0].slack == "#new"
 
 
 def test_the_api_answers_nobody_by_a_stored_policy(embedded, file):
     """Answer 503: a stored policy has recipients and no tokens."""
-    Service(embedded, file).works[0](embedded)
+    Service(embedded, file).tasks[0](embedded)
     file.write_text(INVALID)
     url = embedded.url.render_as_string(hide_password=False)
     settings = Settings(catalog_url=url, policy=file, data_dir=file.parent)
@@ -166,7 +166,7 @@ def test_the_api_answers_nobody_by_a_stored_policy(embedded, file):
 
 def test_a_stored_policy_of_another_release_is_no_policy(embedded, file):
     """Log it, and notify the fallback."""
-    Service(embedded, file).works[0](embedded)
+    Service(embedded, file).tasks[0](embedded)
     with write_transaction(embedded) as connection:
         mine = meta.c.name == LAST_POLICY
         connection.execute(update(meta).where(mine).values(value='{"hash":"x","policy":{"a":1}}'))
@@ -186,7 +186,7 @@ def test_a_stored_policy_of_another_release_is_no_policy(embedded, file):
 def test_a_policy_with_everything_is_stored_and_read_again():
     """Store the documented example without its access rules and people, and keep its hash."""
     text = _EXAMPLE.read_text().split("```yaml\n")[1].split("```")[0]
-    policy = parse(text)
+    policy = parse_policy(text)
 
     restored = decode_policy(encode_policy(policy))
 

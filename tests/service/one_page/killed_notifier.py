@@ -117,7 +117,7 @@ def _live(given: NotifierInputs, at: int, failpoint: str, call: bytes | None) ->
     else:
         _arm(*(FAILPOINTS | BY_TIME | BY_CALL)[failpoint])
     if call is None:
-        turn(given.works(lambda: from_micros(at)), open_catalog(given.settings.catalog))
+        turn(given.tasks(lambda: from_micros(at)), open_catalog(given.settings.catalog))
     else:
         given.client(lambda: from_micros(at)).post(ALERTMANAGER, content=call, headers=JSON)
 

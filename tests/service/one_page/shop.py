@@ -11,7 +11,7 @@ from sqlalchemy import Engine, Table, select
 
 from alerts.notify.delivery_queries import load_counts, oldest_undelivered_seconds
 from alerts.notify.settings import DeliverySettings, RoutingSettings
-from alerts.operator_actions.command_requests import CommandRequest, submit
+from alerts.operator_actions.command_requests import CommandRequest, submit_command
 from alerts.rules.incident_alerts import NAMES
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, write_transaction
@@ -20,7 +20,7 @@ from lineage.process.clock import Clock
 from service.api.app import create_app
 from service.exporter.incidents import incident_families
 from service.incidents import incident_worker
-from service.runtime.periodic import Work
+from service.runtime.periodic import CatalogTask
 from service.runtime.settings import Settings
 from tests.alerts.detection.catalog_builder import MIDNIGHT, CatalogBuilder
 from tests.alerts.notify.messages import Ticking
@@ -48,11 +48,11 @@ class NotifierInputs(msgspec.Struct, frozen=True):
     routing: RoutingSettings
     delivery: DeliverySettings
 
-    def works(self, clock: Clock) -> list[Work]:
+    def tasks(self, clock: Clock) -> list[CatalogTask]:
         """Return the tasks that the service runs each second."""
         given = incident_worker.build_tasks(self.settings, self.routing, self.delivery, clock)
         policy, watch, *others = given
-        return [policy, watch, *incident_worker.diagnosis(self.settings), *others]
+        return [policy, watch, *incident_worker.build_diagnosis(self.settings), *others]
 
     def client(self, clock: Clock) -> TestClient:
         """Return a client of the service's API."""
@@ -72,16 +72,16 @@ def given(folder: Path, slack: FakeSlack, pagerduty: FakePagerDuty) -> NotifierI
     return NotifierInputs(settings, RoutingSettings(fallback=delivery.fallback), delivery)
 
 
-def turn(works: Sequence[Work], engine: Engine) -> None:
+def turn(tasks: Sequence[CatalogTask], engine: Engine) -> None:
     """Run the tasks of one second, and wait for what they send."""
-    for work in works:
-        work(engine)
-    settle(works)
+    for task in tasks:
+        task(engine)
+    settle(tasks)
 
 
-def settle(works: Sequence[Work]) -> None:
+def settle(tasks: Sequence[CatalogTask]) -> None:
     """Wait until nothing is being sent."""
-    sender = works[-1]._sender  # noqa: SLF001 - in production the next second looks again
+    sender = tasks[-1]._sender  # noqa: SLF001 - in production the next second looks again
     for each in wait(sender._busy.values()).done:  # noqa: SLF001
         each.result()
 
@@ -113,7 +113,7 @@ class Shop:
         """Start a new notifier, which loads its state from the catalog."""
         changed = msgspec.structs.replace(self.given.routing, **routing)
         self.given = msgspec.structs.replace(self.given, routing=changed)
-        self._works = self.given.works(self.clock)
+        self._tasks = self.given.tasks(self.clock)
 
     def evaluate(self) -> None:
         """Add an evaluation of the pipeline."""
@@ -122,7 +122,7 @@ class Shop:
     def turn(self) -> None:
         """Run one turn after a new evaluation."""
         self.evaluate()
-        turn(self._works, self.engine)
+        turn(self._tasks, self.engine)
 
     def go(self, seconds: int, step: int = STEP) -> None:
         """Let time go by, in turns; the last one at its end."""
@@ -160,7 +160,7 @@ class Shop:
             incident_id=self.one.incident_id, action=action, by="ada", via="api"
         )
         with write_transaction(self.engine) as connection:
-            submit(connection, wanted, self.clock.micros)
+            submit_command(connection, wanted, self.clock.micros)
 
     def firing(self) -> list[dict[str, str]]:
         """Return what Prometheus would send: an alert for each series of an open incident."""

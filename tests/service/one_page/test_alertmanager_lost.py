@@ -9,7 +9,7 @@ import pytest
 from alerts.notify import alertmanager_alerts
 from alerts.notify.notification_state import NotificationState
 from alerts.rules.alertmanager import Endpoints, render_alertmanager
-from lineage.policy import load
+from lineage.policy import load_policy
 from tests.alerts.notify.alertmanager_calls import BURN
 from tests.alerts.rules.alertmanagers import hasty, running
 from tests.alerts.rules.promtool import PEOPLE
@@ -44,7 +44,7 @@ class Service(FakeServer):
         """Start an Alertmanager with the rendered routes and the data of its folder."""
         url = f"http://{self.address}"
         places = Endpoints(service_url=url, token_file=None, watchdog_url=f"{url}/watchdog")
-        policy = load(self._shop.given.settings.policy)
+        policy = load_policy(self._shop.given.settings.policy)
         return running(
             self._folder, hasty(render_alertmanager(policy, people=PEOPLE, places=places))
         )

@@ -4,8 +4,8 @@ import pytest
 
 from alerts.notify.sender import Sender
 from lineage.catalog import tables
-from lineage.lease import LeaseLostError
-from service.runtime.leader import Leader, LeaderWorks
+from lineage.lease_rules import LeaseLostError
+from service.runtime.leader import Leader, LeaderTasks
 from tests.lineage.catalog.database_clock import DatabaseClock
 from tests.service.one_page.shop import FINANCE, KEY, SALES, STEP, settle
 
@@ -20,17 +20,17 @@ class Service:
         self._estate = estate
         self.leader = Leader(name, _LEASE_SECONDS, lambda: estate.shop.seconds)
         shop = estate.shop
-        self._works = LeaderWorks(self.leader, lambda: shop.given.works(shop.clock))
+        self._tasks = LeaderTasks(self.leader, lambda: shop.given.tasks(shop.clock))
 
     def turn(self):
         """Work for one second, until nothing is being sent; a lost lease ends the turn."""
         engine = self._estate.shop.engine
         self.leader(engine)
-        works = self._works()
-        for work in works:
-            work(engine)
-        if works:
-            settle([work.func for work in works])
+        tasks = self._tasks()
+        for task in tasks:
+            task(engine)
+        if tasks:
+            settle([task.task for task in tasks])
 
 
 class TwoServices:

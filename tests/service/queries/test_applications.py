@@ -11,11 +11,11 @@ from lineage.catalog.engine import catalog_url, write_transaction
 from lineage.catalog.meta_keys import BY_EVENTS
 from lineage.catalog.reader import open_reader
 from lineage.process.clock import to_micros
-from service.cli.commands.applications import table
-from service.cli.commands.status import page
+from service.cli.commands.applications import applications_table
+from service.cli.commands.status import status_text
 from service.exporter.integrations import kubernetes_families
 from service.queries.applications import kubernetes_status, list_applications
-from service.queries.status import status
+from service.queries.status import load_status
 from service.runtime.settings import Settings
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -83,7 +83,7 @@ def test_a_cut_list_of_applications_is_partial(reader):
     answer = list_applications(reader, without_listener=False, failed=False, limit=1)
     screen = Console(width=200)
     with screen.capture() as shown:
-        screen.print(table(answer))
+        screen.print(applications_table(answer))
 
     assert (answer.partial, answer.partial_reason) == (True, "the newest 1")
     assert "driver OOMKilled" in shown.get()
@@ -94,7 +94,7 @@ def test_status_and_metrics_name_a_watch_that_is_forbidden(reader, tmp_path):
     """Count jobs by listener; show the message of the API server."""
     screen = Console(width=200)
     with screen.capture() as shown:
-        screen.print(page(status(Settings(data_dir=tmp_path), NOON)))
+        screen.print(status_text(load_status(Settings(data_dir=tmp_path), NOON)))
     samples = {
         (sample.name, *sample.labels.values()): sample.value
         for family in kubernetes_families(reader, NOON)

@@ -8,7 +8,7 @@ from sqlalchemy import insert
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
-from service.explorer.words import budget_text
+from service.explorer.formatting import budget_text
 from service.queries.slis import BudgetLeft, budgets_left
 from tests.service import shop
 

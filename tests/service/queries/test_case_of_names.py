@@ -9,7 +9,7 @@ from lineage.catalog.reader import open_reader
 from service.cli.commands import completing
 from service.errors import UnknownDatasetError
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.datasets import Filters, datasets
+from service.queries.datasets import Filters, list_datasets
 from service.queries.timestamps import Evaluated
 from tests.service import shop
 
@@ -43,7 +43,7 @@ def reader(catalog):
 )
 def test_search_ignores_case(reader, text, found):
     """Fold letters of ASCII as both databases do, and treat wildcards as text."""
-    page = datasets(reader, Filters(contains=text), _EVALUATED)
+    page = list_datasets(reader, Filters(contains=text), _EVALUATED)
 
     assert sorted(row.dataset for row in page.datasets) == found
     assert page.total == len(found)
@@ -73,6 +73,6 @@ def test_names_in_another_case_are_not_completed(catalog, monkeypatch, tmp_path:
     url = catalog.url.render_as_string(hide_password=False)
     monkeypatch.setenv("LINEWARD_CATALOG_URL", url)
 
-    offered = completing.datasets(Mock(params={"data_dir": tmp_path}), "thing")
+    offered = completing.complete_dataset(Mock(params={"data_dir": tmp_path}), "thing")
 
     assert offered == ["thing.z"]

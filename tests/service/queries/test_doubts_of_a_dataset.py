@@ -8,7 +8,7 @@ from sqlalchemy import delete, insert, update
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from service.queries.catalog_session import open_session
-from service.queries.dataset import why
+from service.queries.dataset import explain_states
 from service.queries.dataset_lookup import resolve_dataset
 from service.runtime.settings import Settings
 from tests.service import shop
@@ -25,7 +25,7 @@ def _sentences(catalog, **since: timedelta):
     settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
     with open_session(settings, lambda: NOW + timedelta(**since)) as asked:
         named = resolve_dataset(asked.reader, shop.RAW)
-        return why(asked.reader, named, asked.evaluated).sentences[:-2]
+        return explain_states(asked.reader, named, asked.evaluated).sentences[:-2]
 
 
 def test_a_current_state_has_no_doubt(catalog):

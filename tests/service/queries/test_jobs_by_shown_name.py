@@ -7,7 +7,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from service.errors import UnknownRunError
-from service.queries.diff import runs_of_job
+from service.queries.diff import last_good_and_failed
 from tests.service import shop
 
 STEP = "etl.nightly.execute_insert.core_orders"
@@ -29,7 +29,7 @@ def catalog(embedded):
 
 def _runs_of(catalog, name):
     with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
-        return runs_of_job(reader, name)
+        return last_good_and_failed(reader, name)
 
 
 @pytest.mark.parametrize("name", ["etl.nightly", STEP])

@@ -6,8 +6,8 @@ from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.policy import parse
-from service.cli.commands.lint import advice
+from lineage.policy import parse_policy
+from service.cli.commands.lint import policy_lines
 from slis.evaluation.policy_names import renew_names
 from tests.service.commandline import answer, lineward
 from tests.service.lint_catalog import NOW, add, add_read, alias, explode, run_lint
@@ -154,7 +154,7 @@ def test_the_suggested_policy_joins_the_findings(catalog):
         add(catalog, "s3://lake", f"core/orders_2026{month:02}")
     found = run_lint(catalog).findings
 
-    renew_names(catalog, parse("\n".join(advice(found))), NOW)
+    renew_names(catalog, parse_policy("\n".join(policy_lines(found))), NOW)
 
     assert [len(one.policy) for one in found] == [1, 1, 0, 0]
     assert [one.dataset for one in run_lint(catalog).findings] == ["core/*orders"]

@@ -6,9 +6,9 @@ from sqlalchemy import insert
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from lineage.process.clock import to_micros
-from service.cli.commands.lint import advice
+from service.cli.commands.lint import policy_lines
 from slis.evaluation.policy_names import renew_names
 from tests.service.lint_catalog import NOW, add, run_lint
 
@@ -60,7 +60,7 @@ def test_the_suggested_line_keeps_names_apart_and_answers_the_claim(catalog):
     add(catalog, *_EVIL)
     _claim(catalog, "symlink", "evil", _EVIL)
 
-    renew_names(catalog, parse("\n".join(advice(run_lint(catalog).findings))), NOW)
+    renew_names(catalog, parse_policy("\n".join(policy_lines(run_lint(catalog).findings))), NOW)
 
     assert run_lint(catalog).findings == []
     with catalog.connect() as connection:
@@ -80,7 +80,7 @@ def test_a_tag_for_a_higher_tier_is_listed_with_a_line_for_the_policy(catalog):
     found = run_lint(catalog).findings
 
     assert [one.kind for one in found] == ["tier_tag"]
-    assert advice(found)[1:] == [
+    assert policy_lines(found)[1:] == [
         "# add the correct lines to the policy:",
         "datasets:",
         '  - {match: "s3://lake/mart/revenue", tier: critical}',

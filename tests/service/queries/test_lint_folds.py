@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import Engine
 
 from lineage.catalog.reader import open_reader
-from lineage.policy import DEFAULT, folding, parse
-from service.cli.commands.lint import advice
+from lineage.policy import DEFAULT, folds_of, parse_policy
+from service.cli.commands.lint import policy_lines
 from service.errors import UnknownDatasetError
 from service.queries.dataset_lookup import resolve_dataset
 from slis.evaluation.policy_names import renew_names
@@ -34,14 +34,14 @@ def test_a_folding_rule_in_the_policy_leaves_nothing_to_find(embedded, namespace
     """
     for number in range(30):
         add(embedded, namespace, name.format(number), written=True)
-    text = "\n".join(advice(run_lint(embedded).findings))
-    policy = parse(text)
+    text = "\n".join(policy_lines(run_lint(embedded).findings))
+    policy = parse_policy(text)
     renew_names(embedded, policy, NOW)
 
     assert ("folds:" in text) == (folded is not None)
     assert len(run_lint(embedded).findings) == (folded is None)
     if folded is not None:
-        assert folding(policy).dataset(namespace, name.format(31)) == (namespace, folded)
+        assert folds_of(policy).dataset(namespace, name.format(31)) == (namespace, folded)
         assert _resolve(embedded, name.format(7), namespace) == (namespace, folded)
 
 
@@ -52,13 +52,13 @@ def test_an_explosion_ends_with_its_folding_rule_in_the_policy(spark, embedded):
     """
     for number in range(30):
         add(embedded, "s3://bench", f"exports/run_{number}", written=True)
-    explosion.renew(spark, embedded, NOW)
+    explosion.renew_explosions(spark, embedded, NOW)
     found = run_lint(embedded).findings
     renew_names(embedded, DEFAULT, NOW)
-    explosion.renew(spark, embedded, NOW)
+    explosion.renew_explosions(spark, embedded, NOW)
     again = run_lint(embedded).findings
-    renew_names(embedded, parse("\n".join(advice(found))), NOW)
-    explosion.renew(spark, embedded, NOW)
+    renew_names(embedded, parse_policy("\n".join(policy_lines(found))), NOW)
+    explosion.renew_explosions(spark, embedded, NOW)
 
     assert [one.kind for one in found] == ["name_explosion"]
     assert again == found

@@ -20,9 +20,9 @@ from lineage.process.clock import to_micros
 from service.api.app import create_app
 from service.queries import walk
 from service.queries.catalog_session import CatalogSession, open_session
-from service.queries.impact import impact
-from service.queries.lineage import lineage
-from service.queries.marquez_graph import marquez_lineage
+from service.queries.impact import find_impact
+from service.queries.lineage import find_lineage
+from service.queries.marquez_api.lineage import marquez_lineage
 from service.queries.node_graph import graph_edges, graph_nodes, neighbourhood
 from service.queries.visibility import EVERYTHING, Visibility
 from service.runtime.settings import Settings
@@ -85,7 +85,7 @@ def judge(catalog: Engine, number: int, state: str) -> None:
 
 def below(question: CatalogSession) -> str:
     """Return the state of the dataset downstream of dataset 1."""
-    return lineage(question, (1, SPACES[1], "t1"), depth=1).downstream[0].state
+    return find_lineage(question, (1, SPACES[1], "t1"), depth=1).downstream[0].state
 
 
 def settings_of(catalog: Engine) -> Settings:
@@ -112,8 +112,8 @@ def answers(question: CatalogSession, depth: int) -> list[object]:
     named = (1, SPACES[1], "t1")
     around = neighbourhood(question, named, depth)
     return [
-        *(lineage(question, named, depth=depth, direction=way) for way in walk.DIRECTIONS),
-        impact(question, named, depth=depth),
+        *(find_lineage(question, named, depth=depth, direction=way) for way in walk.DIRECTIONS),
+        find_impact(question, named, depth=depth),
         graph_nodes(question.reader, named, around, question.evaluated),
         graph_edges(named, around),
         marquez_lineage(question, named, depth),
@@ -160,7 +160,7 @@ def test_tiers_and_owners_are_those_of_the_last_policy(embedded):
     """Return those in memory, and read others from the catalog."""
 
     def affected_rows(question: CatalogSession) -> list[tuple[str, str, str | None]]:
-        affected = impact(question, (1, SPACES[1], "t1")).affected
+        affected = find_impact(question, (1, SPACES[1], "t1")).affected
         return [(each.dataset, each.tier, each.owner) for each in affected]
 
     fill(embedded, [(1, 2, 1), (2, 3, 1), (2, RETIRED, 1), (3, 6, 1)])

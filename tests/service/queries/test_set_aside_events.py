@@ -5,7 +5,7 @@ from sqlalchemy import insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from service.queries.status import status
+from service.queries.status import load_status
 from service.runtime.settings import Settings
 from tests.service import shop
 from tests.service.api.access.conftest import estate
@@ -104,7 +104,7 @@ def test_the_status_counts_events_that_wait(estate, tmp_path):
     _requeue(estate.catalog, 1)
     url = estate.catalog.url.render_as_string(hide_password=False)
 
-    found = status(Settings(data_dir=tmp_path, catalog_url=url), NOW)
+    found = load_status(Settings(data_dir=tmp_path, catalog_url=url), NOW)
     shown = lineward("status", "--data-dir", str(tmp_path), catalog=estate.catalog).stdout
 
     assert found.set_aside_events == 1

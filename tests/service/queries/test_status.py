@@ -15,7 +15,7 @@ from lineage.catalog.reader import open_reader
 from lineage.catalog.tables import log_position
 from lineage.process.clock import from_micros, system_clock, to_micros
 from service.exporter.events import stage_figures
-from service.queries.status import SpoolStatus, status
+from service.queries.status import SpoolStatus, load_status
 from service.queries.timestamps import iso
 from service.runtime.settings import Settings
 from slis.meta import put_meta
@@ -28,7 +28,7 @@ def test_a_spool_without_tables_is_no_spool_yet(tmp_path: Path):
     with closing(sqlite3.connect(tmp_path / "spool.db")) as begun:
         begun.execute("PRAGMA journal_mode=WAL")
 
-    found = status(Settings(data_dir=tmp_path), system_clock())
+    found = load_status(Settings(data_dir=tmp_path), system_clock())
 
     assert found.collector is None
     assert found.partial_reason == "no spool and no catalog yet"
@@ -57,7 +57,7 @@ def test_incidents_that_wait_for_a_backlog_are_reported(embedded, tmp_path: Path
     with write_transaction(embedded) as connection:
         put_meta(connection, {BEHIND_SINCE: since, EVENTS_WAIT_SINCE: to_micros(now)})
 
-    found = status(Settings(data_dir=tmp_path), now)
+    found = load_status(Settings(data_dir=tmp_path), now)
     text = lineward("status", "--data-dir", str(tmp_path), catalog=embedded).stdout
 
     at = iso(to_micros(now)) if is_behind else None
@@ -76,7 +76,7 @@ def test_a_collector_is_alive_by_a_current_heartbeat(tmp_path: Path, seconds, is
         heartbeat = to_micros(now + timedelta(seconds=seconds))
         spool.execute("INSERT INTO heartbeat VALUES (1, ?)", (heartbeat,))
 
-    found = status(Settings(data_dir=tmp_path), now).collector
+    found = load_status(Settings(data_dir=tmp_path), now).collector
 
     assert found == SpoolStatus(iso(heartbeat), is_alive, last_seq=0, rejected=0)
 
@@ -95,11 +95,11 @@ def test_a_log_in_kafka_is_behind_by_its_own_offsets(embedded, tmp_path: Path):
         connection.execute(log_position.insert(), rows)
         put_meta(connection, {EVENTS_WAIT_SINCE: 7_000_000})
     settings = Settings(data_dir=tmp_path, log="kafka://b:9092/t")
-    found = status(settings, system_clock())
+    found = load_status(settings, system_clock())
     with open_reader(settings.catalog) as reader:
         [oldest] = stage_figures(reader, settings, from_micros(12_000_000))
 
     assert found.backlog_events == 18
     assert [sample.value for sample in oldest.samples] == [5.0]
     (tmp_path / "spool.db").unlink()
-    assert status(settings, system_clock()).partial_reason is None
+    assert load_status(settings, system_clock()).partial_reason is None

@@ -3,7 +3,7 @@ import stat
 import pytest
 
 from lineage.process.clock import system_clock
-from service.queries.status import status
+from service.queries.status import load_status
 from service.runtime.data_folder import open_to_others, restrict_permissions
 from service.runtime.settings import Settings
 
@@ -31,7 +31,7 @@ def test_a_folder_that_others_may_enter_is_reported(folder, mode):
 
     warning = f"other users may read {folder} (mode {mode:04o}): run chmod 700 {folder}"
     assert open_to_others(folder) == warning
-    assert status(Settings(data_dir=folder), system_clock()).warnings == [warning]
+    assert load_status(Settings(data_dir=folder), system_clock()).warnings == [warning]
 
 
 def test_permissions_of_own_files_are_tightened(folder, tmp_path):

@@ -10,9 +10,9 @@ from lineage.catalog import leases
 from lineage.catalog.engine import catalog_url, write_transaction
 from lineage.catalog.leases import leading
 from lineage.catalog.tables import lease, meta
-from lineage.lease import LeaseLostError
+from lineage.lease_rules import LeaseLostError
 from lineage.process.health import HEALTH
-from service.runtime.leader import Leader, LeaderWorks, replica_name
+from service.runtime.leader import Leader, LeaderTasks, replica_name
 from service.runtime.settings import Settings
 from tests.lineage.catalog.database_clock import DatabaseClock
 from tests.service.jobs import registry_of
@@ -233,11 +233,11 @@ def test_works_that_cannot_be_built_are_built_at_the_next_run(replicas):
             raise OSError("no policy")
         return [lambda _engine: None]
 
-    works = LeaderWorks(leader, build)
+    tasks = LeaderTasks(leader, build)
     with pytest.raises(OSError, match="no policy"):
-        works()
+        tasks()
 
-    assert len(works()) == 1
+    assert len(tasks()) == 1
 
 
 def _fail(_engine):

@@ -10,10 +10,10 @@ from lineage.catalog.policy_notes import PolicyNotes
 from lineage.catalog.tables import meta, notification
 from service.api.access.guard import Guard
 from service.api.app import create_app
-from service.cli.commands.status import page
+from service.cli.commands.status import status_text
 from service.cli.terminal import console
 from service.exporter.metrics import CatalogCollector
-from service.queries.status import status
+from service.queries.status import load_status
 from service.runtime.settings import Settings
 from tests.alerts.notify.alertmanager_calls import BURN, alert, body
 from tests.service import shop
@@ -93,14 +93,14 @@ def test_a_rejected_file_is_shown(embedded, policy, invalid):
     # The command is another process: it reads what the service noted.
     terminal = console()
     with terminal.capture() as shown:
-        terminal.print(page(status(service.settings, NOW)))
+        terminal.print(status_text(load_status(service.settings, NOW)))
     assert "the policy file is rejected" in " ".join(shown.get().split())
     assert "the policy file is rejected, the previous one stays in force (service)" in (
         service.client.get("/").text
     )
     policy.write_text(VALID)
     note(embedded)
-    assert [one.error for one in status(service.settings, NOW).policies] == [None]
+    assert [one.error for one in load_status(service.settings, NOW).policies] == [None]
 
 
 @pytest.mark.parametrize("invalid", INVALID)

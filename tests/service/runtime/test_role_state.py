@@ -4,7 +4,7 @@ import pytest
 
 from lineage.process.clock import to_micros
 from lineage.process.health import Heartbeat, PartFailure
-from service.queries.roles import RoleStatus, trouble_of
+from service.queries.roles import RoleStatus, role_problem
 from service.queries.timestamps import iso
 from service.runtime.role_state import FORGET_SECONDS, RoleState
 
@@ -37,7 +37,7 @@ def test_a_role_that_retries_is_failing_and_not_running(state, at):
     """Show it as failing when the stream restarts again and again within one process."""
     state.reported(Heartbeat([_failure(at, attempts=5)]))
 
-    assert trouble_of(state.role(), at(minutes=2)) == (
+    assert role_problem(state.role(), at(minutes=2)) == (
         "pipeline: failing for 2 min, 5 attempts, last error: stream: stream broke,"
         " see logs/pipeline.log"
     )
@@ -96,10 +96,10 @@ def test_a_role_that_waits_names_the_disk(state, at, problem):
     role = state.role(is_running=False)
 
     assert role.state == "waiting"
-    assert trouble_of(role, at()) == f"pipeline: waiting: {problem}"
+    assert role_problem(role, at()) == f"pipeline: waiting: {problem}"
 
 
 def test_a_clock_that_was_set_back_shows_no_negative_time(state, at):
     state.reported(Heartbeat([_failure(at, seconds=600)]))
 
-    assert "failing for 0 s" in trouble_of(state.role(), at() - timedelta(minutes=1))
+    assert "failing for 0 s" in role_problem(state.role(), at() - timedelta(minutes=1))

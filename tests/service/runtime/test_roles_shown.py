@@ -13,7 +13,7 @@ from service.api.app import create_app
 from service.exporter.metrics import CatalogCollector
 from service.queries.roles import roles_of
 from service.queries.timestamps import iso
-from service.runtime.data_folder import UP_LOCK, hold
+from service.runtime.data_folder import UP_LOCK, hold_folder
 from service.runtime.run_folder import STATUS
 from service.runtime.settings import Settings
 from tests.service import shop
@@ -28,7 +28,7 @@ def settings(tmp_path, embedded):
     """Return the settings of a folder with an `up` whose pipeline fails since two minutes ago."""
     shop.fill(embedded)
     since = iso(to_micros(system_clock() - timedelta(seconds=125)))
-    with hold(tmp_path / UP_LOCK):
+    with hold_folder(tmp_path / UP_LOCK):
         _write(tmp_path, "failing", failing_since=since, attempts=5, error=_ERROR)
         yield Settings(data_dir=tmp_path)
 

@@ -17,7 +17,7 @@ from service.runtime.jobs import (
     TryAgainError,
     all_jobs,
     job_problem,
-    state_of,
+    job_state,
     stored_jobs,
 )
 from service.runtime.leader import Leader
@@ -102,7 +102,7 @@ def test_a_job_that_hangs_delays_no_other_and_is_shown(running):
     finally:
         blocked.set()
 
-    assert (found.last_run_at, state_of(found)) == (None, "running")
+    assert (found.last_run_at, job_state(found)) == (None, "running")
     assert job_problem(found, system_clock()) is None
     hangs = "service: job hanging has been running for 1 h"
     assert (job_problem(found, later) or "").startswith(hangs)
@@ -119,7 +119,7 @@ def test_a_failed_run_is_recorded_and_the_next_one_tried_sooner(running, monkeyp
 
     assert failed.last_error == "ValueError: broken"
     assert job_problem(failed, system_clock()) == "service: job work failed: ValueError: broken"
-    assert (task.runs, state(registry).failures, state_of(state(registry))) == (4, 3, "idle")
+    assert (task.runs, state(registry).failures, job_state(state(registry))) == (4, 3, "idle")
 
 
 def test_a_step_that_fails_keeps_no_other_from_its_run():
@@ -187,7 +187,7 @@ def test_a_hourly_job_of_the_leader_runs_as_soon_as_it_leads(embedded, tmp_path,
     registry.start()
     try:
         until(lambda: state(registry).is_waiting)
-        assert (done, state_of(state(registry))) == ([], "waiting")
+        assert (done, job_state(state(registry))) == ([], "waiting")
         leader(embedded)
         ended(registry)
     finally:
@@ -315,7 +315,7 @@ def test_jobs_of_a_role_are_known_to_others_while_it_runs(tmp_path, monkeypatch)
         }
         assert stored_jobs(tmp_path, now + 61) == []
         until(lambda: _reported(tmp_path).last_run_at)
-        assert state_of(_reported(tmp_path)) == "idle"
+        assert job_state(_reported(tmp_path)) == "idle"
         assert [each.job for each in all_jobs(tmp_path, now, registry.states())] == [
             "job_report",
             "work",

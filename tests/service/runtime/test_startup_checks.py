@@ -1,9 +1,9 @@
 import pytest
 
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from service.errors import RejectedInputError
 from service.runtime.settings import Settings
-from service.runtime.startup_checks import require_guarded, require_java
+from service.runtime.startup_checks import require_guarded_service, require_java
 from tests.service.commandline import lineward
 
 _ACCESS = "access: {tokens: [{name: a, sha256: '%s', roles: [admin]}]}" % ("0" * 64)
@@ -20,27 +20,27 @@ def token(tmp_path):
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.3.2.1", "::1", "localhost"])
 def test_loopback_needs_no_token(host):
-    require_guarded(Settings(host=host), None)
+    require_guarded_service(Settings(host=host), None)
 
 
 @pytest.mark.parametrize("host", _OTHERS)
 def test_other_machines_need_tokens(host):
     """Reject an open address, unless both ports have tokens."""
     with pytest.raises(RejectedInputError, match=r"`access` section .* LINEWARD_COLLECTOR_TOKEN"):
-        require_guarded(Settings(host=host), parse("owners: []"))
+        require_guarded_service(Settings(host=host), parse_policy("owners: []"))
 
 
 def test_the_missing_token_is_named(token):
     with pytest.raises(RejectedInputError, match="set LINEWARD_COLLECTOR_TOKEN_FILE "):
-        require_guarded(Settings(host="::"), parse(_ACCESS))
+        require_guarded_service(Settings(host="::"), parse_policy(_ACCESS))
     with pytest.raises(RejectedInputError, match="set an `access` section in the policy "):
-        require_guarded(Settings(host="::", collector_token_file=token), None)
+        require_guarded_service(Settings(host="::", collector_token_file=token), None)
 
 
 @pytest.mark.parametrize("host", _OTHERS)
 def test_tokens_or_an_explicit_choice_open_the_address(host, token):
-    require_guarded(Settings(host=host, collector_token_file=token), parse(_ACCESS))
-    require_guarded(Settings(host=host, insecure=True), None)
+    require_guarded_service(Settings(host=host, collector_token_file=token), parse_policy(_ACCESS))
+    require_guarded_service(Settings(host=host, insecure=True), None)
 
 
 @pytest.mark.parametrize(("command", "code"), [("up", 6), ("collector", 2), ("service", 2)])

@@ -48,7 +48,7 @@ def test_a_stop_ends_the_deletion_after_the_slice_that_goes_on(catalog, monkeypa
 
 
 def _jobs_of_leader():
-    """Return what builds the works of each job, and its schedule."""
+    """Return what builds the tasks of each job, and its schedule."""
     given = SimpleNamespace(settings=Settings(), routing=None, delivery=None)
     guard = SimpleNamespace(policy=SimpleNamespace(standing=None, current=None))
     made = role._of_leader(given, guard, lambda *job, **schedule: (job, schedule), None)  # noqa: SLF001
@@ -61,8 +61,8 @@ def test_the_role_interrupts_its_retention_when_it_stops(embedded):
     _fill(embedded)
 
     schedule["interrupt"]()
-    for work in build():
-        work(embedded)
+    for task in build():
+        task(embedded)
 
     assert _left(embedded) == _OLD
 

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from lineage.catalog.engine import write_transaction
 from service.runtime import run_folder
 from service.runtime.child import Child, RoleCommand
-from service.runtime.data_folder import hold
+from service.runtime.data_folder import hold_folder
 from tests.service.commandline import environ, lineward
 from tests.service.waiting import is_running, until
 from tests.suite.ports import free_port
@@ -125,7 +125,7 @@ def test_the_roles_die_with_a_killed_supervisor(tmp_path: Path, up: Up):
 
 def test_a_second_up_on_the_same_folder_is_rejected(tmp_path: Path):
     """Print one sentence and exit with 7: two collectors would share one spool."""
-    with hold(tmp_path / "run" / "up.lock"):
+    with hold_folder(tmp_path / "run" / "up.lock"):
         second = lineward("up", "--data-dir", str(tmp_path), **_free_ports())
 
     assert second.returncode == 7

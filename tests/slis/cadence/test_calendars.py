@@ -3,7 +3,7 @@
 import pytest
 
 from lineage.catalog import tables
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from slis.evaluation.evaluation import evaluate
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day
@@ -33,7 +33,7 @@ def test_a_weekday_job_is_late_neither_on_sunday_nor_on_a_holiday(spark, catalog
         rows.written(core, day(number, 2))
 
     def state(policy, number, hour=12.0):
-        evaluate(spark, catalog, parse(policy), day(number, hour))
+        evaluate(spark, catalog, parse_policy(policy), day(number, hour))
         return _state(rows, core)
 
     assert day(26).strftime("%a") == "Fri"
@@ -47,7 +47,7 @@ def test_a_weekday_job_is_late_neither_on_sunday_nor_on_a_holiday(spark, catalog
 @pytest.mark.postgres_nightly
 def test_a_planned_window_counts_no_time_and_its_writes_refresh_nothing(spark, catalog):
     """Expect a write with a limit of 2 h at 11:00; with a window from 10:00 to 16:00 at 17:00."""
-    policy = parse("""
+    policy = parse_policy("""
 datasets:
   - {match: shop/core.*, limit: 2h}
 suppressions:

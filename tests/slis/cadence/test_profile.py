@@ -5,7 +5,7 @@ import pytest
 
 from slis.cadence import irregular_gaps
 from slis.cadence.irregular_gaps import bursts_end_at, gamma_deviation, irregular
-from slis.cadence.profile import BURSTY, EVENT_DRIVEN, PERIODIC, REGULAR, cadence_of, origin
+from slis.cadence.profile import BURSTY, EVENT_DRIVEN, PERIODIC, REGULAR, cadence_of, gap_origin
 
 HOUR, DAY = 3_600.0, 86_400.0
 ALWAYS = np.ones(168, dtype=np.bool_)
@@ -38,7 +38,7 @@ def test_the_next_slot_does_not_wait_for_a_late_write():
     cadence = _cadence(_daily_seconds(60, np.random.default_rng(1)))
     slot = 60 * DAY + cadence.phase
 
-    late, too_late = origin(np.array([slot + 0.3 * HOUR, slot + 6 * HOUR]), cadence)
+    late, too_late = gap_origin(np.array([slot + 0.3 * HOUR, slot + 6 * HOUR]), cadence)
 
     assert late == pytest.approx(slot + DAY)
     assert too_late == pytest.approx(slot + 6 * HOUR + DAY)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from slis.cadence.schedule_words import duration
+from slis.cadence.schedule_words import rough_duration
 from tests.slis.single_slis import learned_limits
 from tests.slis.sli_frames import day, gaps, writes
 
@@ -48,7 +48,7 @@ def test_a_limit_is_explained_by_schedule_and_deadline(texts, key, words):
 
 def test_a_duration_is_in_its_largest_unit():
     """Show one decimal unless the value is whole."""
-    assert [duration(value) for value in (0.4, 90, 5_400, 129_600)] == [
+    assert [rough_duration(value) for value in (0.4, 90, 5_400, 129_600)] == [
         "0 s",
         "1.5 min",
         "1.5 h",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineage.process.clock import from_micros, to_micros
-from slis.cadence.training import outages, since_change, train, without_misses
+from slis.cadence.training import outage_gaps, since_change, training_gaps, without_misses
 from slis.cadence.working_week import (
     instant_micros,
     wall_at,
@@ -94,7 +94,7 @@ def test_a_missed_cycle_does_not_train():
     """Leave out one gap of two days among daily ones, and also two of them."""
     gaps = np.array([DAY] * 9 + [2 * DAY, DAY, 2 * DAY, 2 * DAY, DAY])
 
-    assert gaps[train(gaps)].tolist() == [DAY] * 11
+    assert gaps[training_gaps(gaps)].tolist() == [DAY] * 11
 
 
 def test_three_misses_in_a_row_that_agree_are_the_new_cadence():
@@ -118,10 +118,10 @@ def test_a_gap_with_a_failed_run_trains_only_where_failures_are_usual():
     gaps = np.array([DAY] * 9 + [3 * DAY, 3 * DAY, DAY, 3 * DAY])
     failed = np.array([False] * 9 + [True, True, True, False])
 
-    assert outages(gaps, failed).nonzero()[0].tolist() == [9, 10]
-    assert not outages(gaps, np.full(gaps.size, fill_value=True)).any()
+    assert outage_gaps(gaps, failed).nonzero()[0].tolist() == [9, 10]
+    assert not outage_gaps(gaps, np.full(gaps.size, fill_value=True)).any()
     slow = np.concatenate([np.full(9, DAY), np.full(70, 3 * DAY)])
-    assert outages(slow, slow > DAY).nonzero()[0].tolist() == [*range(9, 66)]
+    assert outage_gaps(slow, slow > DAY).nonzero()[0].tolist() == [*range(9, 66)]
 
 
 def test_a_change_of_cadence_cuts_the_window():

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage.policy import parse, resolve, suppressions_of
+from lineage.policy import decide_policy, parse_policy, suppressions_of
 from lineage.process.clock import to_micros
 from slis.cadence.working_time import WorkingTime, off_spans, plan_of, working_time
 from slis.cadence.working_week import wall_at, wall_seconds, working_seconds
@@ -66,8 +66,8 @@ def test_an_hourly_job_is_due_by_the_hour_when_the_clocks_go_forward():
 
 def test_a_plan_names_a_calendar_and_its_windows_and_changes_with_them():
     """Return the rules of a dataset from the plan's name; give another holiday another name."""
-    policy = parse(POLICY)
-    decision = resolve(policy, "shop", "core.orders")
+    policy = parse_policy(POLICY)
+    decision = decide_policy(policy, "shop", "core.orders")
     windows = [one.name for one in suppressions_of(policy, "shop", "core.orders")]
 
     plan = plan_of(policy, decision.calendar, windows)
@@ -77,7 +77,7 @@ def test_a_plan_names_a_calendar_and_its_windows_and_changes_with_them():
     assert working_time(policy, plan) == WorkingTime(
         "Europe/Berlin", frozenset({5, 6}), (date(2026, 12, 25),), (window,)
     )
-    other = parse(POLICY.replace("2026-12-25", "2026-12-26"))
+    other = parse_policy(POLICY.replace("2026-12-25", "2026-12-26"))
     assert plan_of(other, "germany", windows) != plan
     assert plan_of(policy, None, []) is None
     assert working_time(policy, None) == WorkingTime("UTC")
@@ -86,7 +86,7 @@ def test_a_plan_names_a_calendar_and_its_windows_and_changes_with_them():
 def test_two_windows_at_once_are_one():
     """Count the overlap of both windows once."""
     more = "  - {name: move, match: shop/core.orders, from: 2026-11-21T14:00:00+01:00,\n"
-    policy = parse(POLICY + more + "     until: 2026-11-21T22:00:00+01:00}\n")
+    policy = parse_policy(POLICY + more + "     until: 2026-11-21T22:00:00+01:00}\n")
     windows = [one.name for one in suppressions_of(policy, "shop", "core.orders")]
 
     time = working_time(policy, plan_of(policy, None, windows))

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, insert
 
 from lineage.catalog.engine import open_catalog, write_transaction
 from lineage.catalog.tables import event
-from slis.evaluation.catalog_frames import frame, read
+from slis.evaluation.catalog_frames import frame, read_frame
 
 COLUMNS = "event_time timestamp, event_key bigint, is_streaming boolean, is_history boolean"
 QUERY = "SELECT event_time, event_key, is_streaming, is_history FROM event"
@@ -35,7 +35,7 @@ def test_a_row_has_timestamps_and_booleans(spark: SparkSession, filled: Engine):
 @pytest.mark.usefixtures("spark")
 def test_an_empty_table_keeps_its_columns(catalog: Engine):
     """Return an empty frame: the first evaluation finds no rows."""
-    table = read(catalog, QUERY, COLUMNS)
+    table = read_frame(catalog, QUERY, COLUMNS)
 
     assert (table.num_rows, table.column_names) == (0, COLUMNS.replace(",", "").split()[::2])
 
@@ -47,7 +47,7 @@ def test_any_password_can_be_in_the_url(databases):
     url = engine.url.set(password="a b+c%d/e:f@g?h#i&j=k'l[m")  # noqa: S106 - of nobody
     other = open_catalog(url.render_as_string(hide_password=False))
 
-    assert read(other, QUERY, COLUMNS).num_rows == 0
+    assert read_frame(other, QUERY, COLUMNS).num_rows == 0
 
     other.dispose()
     databases.give_back(engine)
@@ -59,11 +59,11 @@ def test_reading_leaves_the_writer_s_rows_to_everyone(filled: Engine):
 
     A second SQLite library in the process once dropped them, and the WAL with its rows.
     """
-    read(filled, QUERY, COLUMNS)
+    read_frame(filled, QUERY, COLUMNS)
     row = {"event_time": 2, "event_key": 2, "landed_at": 2, "last_seq": 1}
     flags = {"is_streaming": False, "is_history": False, "is_skewed": False}
     with write_transaction(filled) as connection:
         connection.execute(insert(event).values(**row, **flags))
     filled.dispose()
 
-    assert read(filled, QUERY, COLUMNS).num_rows == 2
+    assert read_frame(filled, QUERY, COLUMNS).num_rows == 2

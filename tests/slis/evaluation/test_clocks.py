@@ -104,7 +104,9 @@ def test_evaluations_ahead_of_now_leave_no_current_figure(embedded):
 def test_retention_and_compaction_keep_their_hours(embedded, tmp_path, monkeypatch, jump):
     """Measure by a monotonic clock: a clock set back for 30 days once stopped both for 30 days."""
     ran = []
-    monkeypatch.setattr(pipeline_module, "prune", lambda *_, **__: ran.append("retention"))
+    monkeypatch.setattr(
+        pipeline_module, "prune_lake_and_catalog", lambda *_, **__: ran.append("retention")
+    )
     monkeypatch.setattr(pipeline_module.compaction, "compact", lambda *_: ran.append("compaction"))
     seconds = [0.0]
     given = (embedded, SharedPaths(data_dir=tmp_path), PipelineSettings())
@@ -156,7 +158,7 @@ def test_retention_that_fails_is_tried_less_and_less_often(embedded, tmp_path, m
     def fail(*_: object, **__: object):
         raise OSError("disk full")
 
-    monkeypatch.setattr(pipeline_module, "prune", fail)
+    monkeypatch.setattr(pipeline_module, "prune_lake_and_catalog", fail)
     seconds = [0.0]
     given = (embedded, SharedPaths(data_dir=tmp_path), PipelineSettings())
     pipeline = Pipeline(*given, lambda: day(1), monotonic=lambda: seconds[0])

@@ -6,8 +6,8 @@ from sqlalchemy import insert, select, update
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
-from lineage.policy import Policy, parse
-from slis.evaluation.dataset_policies import renew
+from lineage.policy import Policy, parse_policy
+from slis.evaluation.dataset_policies import renew_policies
 
 
 def _retire(catalog, number: int, at: int | None) -> None:
@@ -28,14 +28,14 @@ def test_a_retired_dataset_and_a_returned_one_are_a_change(catalog):
     with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset), rows)
     _retire(catalog, 2, 5)
-    assert renew(catalog, Policy())
+    assert renew_policies(catalog, Policy())
     assert _list_resolved(catalog) == [1]
-    assert not renew(catalog, Policy())
+    assert not renew_policies(catalog, Policy())
 
     _retire(catalog, 1, 6)
     _retire(catalog, 2, None)
 
-    assert renew(catalog, Policy())
+    assert renew_policies(catalog, Policy())
     assert _list_resolved(catalog) == [2]
 
 
@@ -53,7 +53,7 @@ def test_a_dataset_without_an_owner_has_that_of_the_job_that_writes_it(catalog):
                 for subject, number, owner in owners
             ],
         )
-    assert renew(catalog, Policy())
+    assert renew_policies(catalog, Policy())
     assert _owners(catalog) == {1: None, 2: "sales"}
 
     job = {"last_job_namespace": "airflow", "last_job_name": "daily.load"}
@@ -61,7 +61,7 @@ def test_a_dataset_without_an_owner_has_that_of_the_job_that_writes_it(catalog):
     with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset_activity), written)
 
-    assert renew(catalog, Policy())
+    assert renew_policies(catalog, Policy())
     assert _owners(catalog) == {1: "ingest", 2: "sales"}
 
 
@@ -78,24 +78,24 @@ def test_the_owner_of_a_spark_application_comes_after_that_of_events(catalog):
         connection.execute(insert(tables.dataset_activity), row)
         row = {**ran, **at, "is_newest": True, "owner": "shop"}
         connection.execute(insert(tables.spark_application), row)
-    assert renew(catalog, Policy())
+    assert renew_policies(catalog, Policy())
     assert _owners(catalog) == {1: "shop"}
     with write_transaction(catalog) as connection:
         # A job that wrote no dataset, as for each object with a generated name, is no
         # change.
         other = {**row, "uid": "2", "name": "orders-x7k2", "job_name": "orders_x7k2"}
         connection.execute(insert(tables.spark_application), other)
-    assert not renew(catalog, Policy())
+    assert not renew_policies(catalog, Policy())
     with write_transaction(catalog) as connection:
         connection.execute(update(tables.spark_application).values(owner="core"))
-    assert renew(catalog, Policy())
+    assert renew_policies(catalog, Policy())
     assert _owners(catalog) == {1: "core"}
 
     with write_transaction(catalog) as connection:
         row = {"subject": "job", "subject_key": key("spark", "orders"), "owner": "etl"}
         connection.execute(insert(tables.ownership), {**row, "last_seen_at": 1})
 
-    assert renew(catalog, Policy())
+    assert renew_policies(catalog, Policy())
     assert _owners(catalog) == {1: "etl"}
 
 
@@ -141,11 +141,11 @@ def test_a_rule_for_the_job_or_its_root_job_owns_what_the_job_wrote_last(catalog
             by = {"dataset_key": n, "job_namespace": "airflow", "landed_at": 1}
             connection.execute(insert(tables.dataset_producer), by)
         connection.execute(insert(tables.run), {"run_key": 7, **_ONE_TASK})
-    assert renew(catalog, Policy())
+    assert renew_policies(catalog, Policy())
     names = "[{name: mart}, {name: in}, {name: core}]"
     own = "[{match: s3://shop/d2, owner: core}]"
 
-    assert renew(catalog, parse(f"owners: {names}\njobs: {rules}\ndatasets: {own}"))
+    assert renew_policies(catalog, parse_policy(f"owners: {names}\njobs: {rules}\ndatasets: {own}"))
     assert _owners(catalog) == {1: owner, 2: "core"}
 
 

@@ -113,7 +113,9 @@ def test_evidence_waits_for_the_events_that_wait(
     asked = {}
     for _, module, hold in edge_turns._OTHER_ORACLES:  # noqa: SLF001
         monkeypatch.setattr(f"{module}.{hold}", lambda *given: asked.update(held=given[-1]))
-    monkeypatch.setattr(scan, "scan", lambda *_, **given: asked.update(given) or Mock(unlisted=[]))
+    monkeypatch.setattr(
+        scan, "scan_logs", lambda *_, **given: asked.update(given) or Mock(unlisted=[])
+    )
     monkeypatch.setattr("slis.indicators.accuracy.catalog.compare", Mock(return_value=0))
     monkeypatch.setattr(edge_evaluation, "evaluate_edges", lambda *_, **given: asked.update(given))
     for name in ("in_evaluation_pool", "garbage_collection"):

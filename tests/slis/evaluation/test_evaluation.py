@@ -13,7 +13,7 @@ from lineage.policy.model import DatasetRule
 from lineage.process.clock import to_micros
 from slis.evaluation import publish as publishing
 from slis.evaluation.evaluation import evaluate
-from slis.evaluation.input import position
+from slis.evaluation.input import range_of_evaluation
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day
 
@@ -219,11 +219,11 @@ def test_an_evaluation_that_was_overtaken_writes_nothing(spark, catalog, monkeyp
     rows = CatalogRows(catalog, day(0))
     rows.event(day(1, 11), 2)
     with catalog.connect() as connection:
-        stale = position(connection, day(1, 12))
+        stale = range_of_evaluation(connection, day(1, 12))
     evaluate(spark, catalog, POLICY, day(1, 12))
     before = _counters(rows)
 
-    monkeypatch.setattr("slis.evaluation.evaluation.position", lambda *_: stale)
+    monkeypatch.setattr("slis.evaluation.evaluation.range_of_evaluation", lambda *_: stale)
     with pytest.raises(publishing.OvertakenError):
         evaluate(spark, catalog, POLICY, day(1, 12, 1))
 

@@ -28,7 +28,7 @@ FACTS = ("write", "read_at", "failed", "started_at")
 def test_the_catalog_s_rows_equal_a_fold(spark, catalog):
     """Read one row per dataset, up to now, equal to a fold over all facts."""
     estate_rows.fill(catalog, datasets=20, edges=20, now=NOON - timedelta(hours=1))
-    dataset_policies.renew(catalog, Policy())
+    dataset_policies.renew_policies(catalog, Policy())
     given = EvaluationInput(spark, catalog, NOW)
     read = given.known()
     facts = read.select("dataset_key", read.as_of.alias("visible_at"), *FACTS)
@@ -65,7 +65,7 @@ def test_a_job_is_seen_in_the_logs_of_its_own_namespace(spark, catalog):
     with write_transaction(catalog) as connection:
         connection.execute(insert(tables.application), ran)
         note_pass(connection, to_micros(NOON), unlisted=0, is_whole=True)
-    dataset_policies.renew(catalog, Policy())
+    dataset_policies.renew_policies(catalog, Policy())
 
     read = EvaluationInput(spark, catalog, NOW).datasets()
 
@@ -135,7 +135,7 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
                 {**watch, "kube_namespace": "etl", "complete_since": 1},
             ],
         )
-    dataset_policies.renew(catalog, Policy())
+    dataset_policies.renew_policies(catalog, Policy())
 
     read = EvaluationInput(spark, catalog, NOW).datasets()
 

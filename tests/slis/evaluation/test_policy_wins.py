@@ -2,14 +2,14 @@
 
 import pytest
 
-from lineage.policy import Policy, parse
+from lineage.policy import Policy, parse_policy
 from slis.evaluation.dataset_owners import Owners
 from slis.evaluation.dataset_policies import CatalogFacts, policy_rows
 
 NOBODY = Owners({}, {}, {})
 _REVENUE, _EVIL = ("s3://lake", "mart/revenue"), ("s3://evil", "b")
 _HIVE = ("hive://ms:9083", "mart.revenue")
-_POLICY = parse("""
+_POLICY = parse_policy("""
 owners: [{name: shop}, {name: platform}]
 datasets:
   - {match: "*", owner: platform}
@@ -52,7 +52,7 @@ def test_a_pattern_for_the_metastores_name_applies_to_the_path(called):
 
 @pytest.mark.parametrize(("one", "other"), [("optional", "critical"), ("critical", "optional")])
 def test_the_stricter_tier_of_two_rules_applies(one, other):
-    policy = parse(f"""
+    policy = parse_policy(f"""
 datasets:
   - {{match: s3://a/t, tier: {one}}}
   - {{match: s3://b/t, tier: {other}}}
@@ -83,7 +83,7 @@ def test_a_tag_raises_no_tier(name, tag):
 def test_a_tag_lowers_an_inherited_tier_of_its_own_dataset_alone(name, tag, expected):
     """Inherit tiers downstream as without the tag."""
     names = [name, ("s3://top", "t"), ("s3://raw", "t")]
-    top = parse("datasets: [{match: s3://top/t, tier: critical}]").datasets
+    top = parse_policy("datasets: [{match: s3://top/t, tier: critical}]").datasets
     policy = Policy(owners=_POLICY.owners, datasets=_POLICY.datasets + top)
     described = CatalogFacts(dict(enumerate(names)), [(0, 1, 1, 3), (2, 0, 2, 3)], {0: tag}, NOBODY)
 
@@ -96,7 +96,7 @@ def test_a_tag_lowers_an_inherited_tier_of_its_own_dataset_alone(name, tag, expe
 
 @pytest.mark.parametrize("owner", ["0evil", "aaa", "shop"])
 def test_a_facet_owns_no_declared_dataset(owner):
-    policy = parse("datasets: [{match: s3://lake/mart/revenue, tier: critical}]")
+    policy = parse_policy("datasets: [{match: s3://lake/mart/revenue, tier: critical}]")
 
     declared = _row([_REVENUE], owners={0: owner}, policy=policy)
     other = _row([_EVIL], owners={0: owner}, policy=policy)
@@ -107,7 +107,7 @@ def test_a_facet_owns_no_declared_dataset(owner):
 
 def test_the_rule_for_a_job_owns_no_declared_dataset():
     """Ignore an event of any sender by which a job of another team wrote the dataset."""
-    policy = parse("datasets: [{match: s3://lake/mart/revenue, tier: critical}]")
+    policy = parse_policy("datasets: [{match: s3://lake/mart/revenue, tier: critical}]")
     owners = Owners({}, {0: "finance"}, {})
 
     def row(name):
@@ -133,12 +133,12 @@ _GIVEN = [("s3://maint", "x"), ("kafka://k", "t"), _HIVE]
 @pytest.mark.parametrize("is_canonical", [True, False])
 def test_a_name_by_events_changes_no_declared_dataset(given, is_canonical):
     """Ignore the name, whichever of its names the dataset is called by."""
-    policy = parse(_MAINTENANCE)
+    policy = parse_policy(_MAINTENANCE)
     called, other = (given, _REVENUE) if is_canonical else (_REVENUE, given)
 
     row = _row([called], others={0: [other]}, policy=policy)
 
-    own = _row([called], policy=parse("datasets: [{match: s3://lake/mart/revenue}]"))
+    own = _row([called], policy=parse_policy("datasets: [{match: s3://lake/mart/revenue}]"))
     alone = _row([_REVENUE], policy=policy)
     assert row == {**alone, "dataset_key": own["dataset_key"]}
 
@@ -154,7 +154,7 @@ def test_a_name_by_events_changes_no_declared_dataset(given, is_canonical):
 )
 def test_a_name_that_the_policy_joins_decides_too(given, line):
     name = f"{given[0]}/{given[1]}"
-    policy = parse(_MAINTENANCE + line % name)
+    policy = parse_policy(_MAINTENANCE + line % name)
 
     row = _row([_REVENUE], others={0: [("s3://maint", "by_event"), given]}, policy=policy)
 
@@ -166,7 +166,7 @@ def test_a_name_that_the_policy_joins_decides_too(given, line):
 @pytest.mark.parametrize("called", [("s3://wh", "t"), ("s3://a", "0"), ("file", "/wh/t")])
 def test_a_declaration_of_the_metastores_name_applies_to_the_path(called):
     """Let it win over a pattern for the path."""
-    policy = parse("""
+    policy = parse_policy("""
 datasets:
   - {match: hive://ms:9083/mart.revenue, tier: critical}
   - {match: "*", tier: optional, generated: true}

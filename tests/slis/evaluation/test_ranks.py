@@ -8,9 +8,9 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.queries import NO_TIER, NOT_JUDGED
 from lineage.catalog.reader import open_reader
-from lineage.policy import Policy, parse
+from lineage.policy import Policy, parse_policy
 from service.errors import InvalidQuestionError
-from service.queries.datasets import Filters, ListPart, datasets
+from service.queries.datasets import Filters, ListPart, list_datasets
 from service.queries.shapes import DatasetPage
 from service.queries.timestamps import Evaluated
 from slis.evaluation import dataset_policies
@@ -56,7 +56,7 @@ def _judge(estate: Engine, *states: tuple[int, str, str], gone: tuple[int, ...] 
 
 def _list_datasets(estate: Engine, **filters: str) -> list[str]:
     with open_reader(estate.url.render_as_string(hide_password=False)) as reader:
-        page = datasets(reader, Filters(**filters), NOW)
+        page = list_datasets(reader, Filters(**filters), NOW)
     assert page.total == len(page.datasets)
     assert all(row.tier == filters.get("tier", row.tier) for row in page.datasets)
     return [f"{row.dataset} {row.state}" for row in page.datasets]
@@ -72,7 +72,7 @@ def test_datasets_without_a_state_are_unknown_and_listed_by_name(estate):
 
 def test_the_most_severe_come_first_and_of_these_the_highest_tier(estate):
     """Sort by the most severe of their states, whatever the others are."""
-    dataset_policies.renew(estate, parse(POLICY))
+    dataset_policies.renew_policies(estate, parse_policy(POLICY))
     _judge(estate, (0, "M1", "good"), (1, "M1", "bad"), (1, "M2", "good"), (2, "M2", "learning"))
     _judge(estate, (3, "M1", "good"), (3, "M2", "bad"))
 
@@ -87,20 +87,20 @@ def test_the_most_severe_come_first_and_of_these_the_highest_tier(estate):
 
 def test_the_order_follows_states_and_tiers(estate):
     """Follow also where states are gone, and where a tier is withdrawn."""
-    dataset_policies.renew(estate, parse(POLICY))
+    dataset_policies.renew_policies(estate, parse_policy(POLICY))
     _judge(estate, *((key, "M1", "good") for key in range(5)))
     _judge(estate, (4, "M2", "bad"))
     _judge(estate, (4, "M2", "learning"), gone=(0,))
 
     assert _list_datasets(estate)[:2] == ["core.orders unknown", "raw.rates learning"]
-    dataset_policies.renew(estate, Policy())
+    dataset_policies.renew_policies(estate, Policy())
     assert _list_datasets(estate)[2:] == ["core.rates good", "mart.daily good", "raw.orders good"]
 
 
 @pytest.mark.postgres_always
 def test_a_name_that_becomes_an_alias_is_no_longer_listed(estate):
     """Compute known facts again under the key that is left."""
-    dataset_policies.renew(estate, parse(POLICY))
+    dataset_policies.renew_policies(estate, parse_policy(POLICY))
     _judge(estate, (0, "M1", "bad"))
     with write_transaction(estate) as connection:
         move_facts(connection, [0], 1)
@@ -115,7 +115,7 @@ def test_a_name_that_becomes_an_alias_is_no_longer_listed(estate):
 
 def test_a_dataset_newer_than_the_resolved_policy_counts_as_undeclared(estate):
     """List them in lists, impacts and metrics by that tier."""
-    dataset_policies.renew(estate, parse(POLICY))
+    dataset_policies.renew_policies(estate, parse_policy(POLICY))
     seen = {"namespace": "s3://shop", "first_seen_at": 2, "last_seen_at": 2}
     came = {"dataset_key": 9, "canonical_key": 9, "name": "core.late", **seen}
     with write_transaction(estate) as connection:
@@ -159,7 +159,7 @@ def _plans(
 ) -> tuple[DatasetPage, list[str]]:
     with open_reader(estate.url.render_as_string(hide_password=False)) as reader:
         explained = Explained(reader)
-        return datasets(explained, filters, NOW, part), explained.plans
+        return list_datasets(explained, filters, NOW, part), explained.plans
 
 
 @pytest.mark.parametrize("catalogs", ["sqlite"], indirect=True)

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Engine, delete, insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from lineage.states import STATES, TIERS
 from slis.evaluation import dataset_policies
 from slis.evaluation.dataset_states import StateChanges, change_states
@@ -51,7 +51,7 @@ def _judge(connection: Connection, found: dict[tuple[int, str], str | None]) -> 
 def _do(catalog: Engine, what: str, argument) -> None:
     if what == "declared":
         lines = (f"{{match: n/d{key}, tier: {tier}}}" for key, tier in argument.items())
-        dataset_policies.renew(catalog, parse(f"datasets: [{', '.join(lines)}]"))
+        dataset_policies.renew_policies(catalog, parse_policy(f"datasets: [{', '.join(lines)}]"))
         return
     with exclusive_transaction(catalog) as connection:
         if what == "judged":

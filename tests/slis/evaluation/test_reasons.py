@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from slis.cadence.wide_limits import FEW
 from slis.evaluation.facts_as_of import facts_as_of
 from slis.evaluation.ingestion_gaps import excuse_states
-from slis.evaluation.reasons import reasons
+from slis.evaluation.reasons import add_reasons
 from slis.evaluation.wording import BY_EVENT_LOG
 from slis.indicators.coverage import coverage_judgement
 from slis.indicators.freshness import freshness_judgement, with_inputs, with_pauses
@@ -40,7 +40,7 @@ def _states(spark, *scenes, silent=()):  # noqa: ANN002
         .select("*", both)
         .where("judgement is not null")
     )
-    explained = reasons(excuse_states(judged, gaps(spark, *silent)), edges(spark, *upstreams))
+    explained = add_reasons(excuse_states(judged, gaps(spark, *silent)), edges(spark, *upstreams))
     return {(row.dataset_key, row.sli): row for row in explained.collect()}
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
 from slis.evidence import merge
-from slis.evidence.join import join, times
+from slis.evidence.join import join_evidence, time_parameters
 from slis.evidence.rows import evidence_rows
 from tests.slis.stream.spools import Lander, later, rows, run_event
 
@@ -50,7 +50,9 @@ class Estate:
         """Join evidence and events, so many seconds after noon."""
         now = to_micros(NOON + timedelta(minutes=minutes))
         with write_transaction(self.catalog) as connection:
-            return join(connection, times(now=now, settle_micros=_SETTLE, horizon=0))
+            return join_evidence(
+                connection, time_parameters(now=now, settle_micros=_SETTLE, horizon=0)
+            )
 
     def rows(self, query):
         """Query the catalog."""

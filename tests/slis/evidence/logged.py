@@ -27,7 +27,7 @@ class Logged:
         self.now += timedelta(minutes=1)
         folders = [*others, f"file:{self.logs}"]
         given = {"settle": timedelta(minutes=5), "scratch": self.scratch}
-        return scan.scan(self.spark, self.catalog, folders, self.now, **given)
+        return scan.scan_logs(self.spark, self.catalog, folders, self.now, **given)
 
     def written(self):
         """Return the names of the datasets in the logs."""

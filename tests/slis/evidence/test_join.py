@@ -7,7 +7,7 @@ import pytest
 from slis.evaluation.wording import BY_EVENT_LOG
 from slis.evidence import match
 from slis.settings import PipelineSettings
-from slis.stream.prune import prune
+from slis.stream.prune import prune_lake_and_catalog
 from tests.slis.evidence.estates import (
     APPLICATION,
     NOON,
@@ -193,7 +193,7 @@ def test_old_evidence_is_deleted(estate, tmp_path):
 
     settings = PipelineSettings(write_days=1)
     now = NOON + timedelta(days=1, hours=6)
-    prune(writer_of(estate.catalog, tmp_path), settings, now, lake_days=90)
+    prune_lake_and_catalog(writer_of(estate.catalog, tmp_path), settings, now, lake_days=90)
 
     assert estate.rows("SELECT execution_id FROM execution") == [(1,)]
     assert estate.rows("SELECT count(*) FROM execution_io") == [(1,)]

@@ -3,7 +3,7 @@
 import pytest
 
 from slis.evidence import lines, schemas
-from slis.evidence.parse import instant_of
+from slis.evidence.parse import event_instant
 
 _EVENT = '{"Event":"SparkListenerTaskEnd","Task Info":{"Accumulables":[{"ID":970},{"ID":971}]}}'
 _BRACES_IN_TEXT = '{"Event":"SparkListenerLogStart","Spark Version":"4.3 }} {"}'
@@ -31,4 +31,4 @@ def test_a_time_that_no_event_has_is_left_out_of_a_log(spark, millis):
     """Skip the line: it must not stop the pass over all logs."""
     given = spark.createDataFrame([(millis,)], "at bigint")
 
-    assert given.select(instant_of("at")).first()[0] is None
+    assert given.select(event_instant("at")).first()[0] is None

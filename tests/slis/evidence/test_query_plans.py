@@ -4,7 +4,8 @@ import pytest
 from sqlalchemy import text
 
 from service.exporter import evidence
-from service.queries import diff, marquez_ids
+from service.queries import diff
+from service.queries.marquez_api import ids
 from slis.evidence import match, missing, written_rows
 from slis.stream.staging import staging
 from tests.slis.plans import scanned_tables
@@ -27,8 +28,8 @@ _QUERIES = {
     "names": missing._NAMED,  # noqa: SLF001
     "runs by evidence": evidence._RUNS,  # noqa: SLF001
     "runs of a job": diff._RUNS,  # noqa: SLF001
-    "runs of a node": marquez_ids._RUNS,  # noqa: SLF001
-    "runs of a part": marquez_ids._RUNS_OF_PART,  # noqa: SLF001
+    "runs of a node": ids._RUNS,  # noqa: SLF001
+    "runs of a part": ids._RUNS_OF_PART,  # noqa: SLF001
 }
 _OTHERS = {
     "alone": missing._ALONE,  # noqa: SLF001

@@ -3,7 +3,7 @@
 import pytest
 
 from lineage.names.names import job_of
-from lineage.policy import folding, parse
+from lineage.policy import folds_of, parse_policy
 from slis.evidence.rows import evidence_rows, execution_key, stream_key
 
 _FRAMES = {"applications": [], "executions": [], "touched": [], "jobs": [], "stages": []}
@@ -89,7 +89,7 @@ def test_a_path_that_the_policy_folds_is_the_dataset_of_its_fold():
     base = {"path": "log", "execution_id": 7, "stream_run_id": None, "stream_batch": None}
     location = "s3a://lake/run_7/dt=2026-11-21"
     row = {**base, "direction": "read", "kind": "file", "location": location, "is_whole": True}
-    folds = folding(parse("folds: [{match: 's3://lake/run_{n}', dataset: s3://lake/run}]"))
+    folds = folds_of(parse_policy("folds: [{match: 's3://lake/run_{n}', dataset: s3://lake/run}]"))
     frames = {**_FRAMES, "executions": [_EXECUTION], "touched": [row]}
 
     found = evidence_rows(frames, {"log": "app"}, lambda *_: None, folds)

@@ -21,8 +21,8 @@ def joins(logged, monkeypatch):
         made.append((logged.now - logged.began) // timedelta(minutes=1))
         return real(connection, given)
 
-    real = scan.join
-    monkeypatch.setattr(scan, "join", join)
+    real = scan.join_evidence
+    monkeypatch.setattr(scan, "join_evidence", join)
     return made
 
 
@@ -64,7 +64,7 @@ def test_an_interrupted_join_is_repeated(logged, joins, monkeypatch):
         raise RuntimeError
 
     with monkeypatch.context() as patched:
-        patched.setattr(scan, "join", cut)
+        patched.setattr(scan, "join_evidence", cut)
         with pytest.raises(RuntimeError):
             logged.scan()
     logged.scan()

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from slis.indicators.lag import BOUNDS_SECONDS, lag
+from slis.indicators.lag import BOUNDS_SECONDS, count_lag
 from tests.slis.sli_frames import day, events, instants, naive
 
 
@@ -29,7 +29,7 @@ def test_each_event_counts_once_against_the_limit_of_its_kind(spark):
         arrived(7_200, hour=9),
     )
 
-    counted = lag(frame, instants(spark, day(1, 10), day(1, 11, 30)))
+    counted = count_lag(frame, instants(spark, day(1, 10), day(1, 11, 30)))
 
     names = ("as_of", "hour", "processing", "good", "total", "history", "skewed", "lag_seconds")
     assert {tuple(row) for row in counted.select(*names).collect()} == {
@@ -48,4 +48,4 @@ def test_each_event_counts_once_against_the_limit_of_its_kind(spark):
 
 def test_no_events_give_no_sample(spark):
     """Return no row: neither 100 % nor 0 %."""
-    assert lag(events(spark), instants(spark, day(1))).collect() == []
+    assert count_lag(events(spark), instants(spark, day(1))).collect() == []

@@ -5,7 +5,13 @@ from pyspark.sql import functions as F
 
 from lineage.catalog import tables
 from lineage.names.patterns import EXPLOSION_PER_HOUR, pattern_of
-from slis.indicators.name_explosion import MOST_PATTERNS, NEW_NAMES, growth, pattern, renew
+from slis.indicators.name_explosion import (
+    MOST_PATTERNS,
+    NEW_NAMES,
+    count_new_names,
+    pattern,
+    renew_explosions,
+)
 from tests.lineage.patterned import PATTERNED
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day, instants
@@ -15,7 +21,7 @@ NOON = day(1, 12)
 
 def _growth(spark, *names: tuple[str, datetime]):
     frame = spark.createDataFrame([("shop", name, seen) for name, seen in names], NEW_NAMES)
-    return [tuple(row) for row in growth(frame, instants(spark, NOON)).collect()]
+    return [tuple(row) for row in count_new_names(frame, instants(spark, NOON)).collect()]
 
 
 def test_new_names_of_the_hour_are_counted_by_pattern(spark):
@@ -91,9 +97,9 @@ def test_the_catalog_holds_the_growth_of_the_last_hour_alone(spark, catalog):
     rows = CatalogRows(catalog, NOON - timedelta(minutes=30))
     for number in range(3):
         rows.dataset(f"tmp_{number}")
-    renew(spark, catalog, NOON)
+    renew_explosions(spark, catalog, NOON)
     [found] = rows.rows(tables.name_pattern)
-    renew(spark, catalog, NOON + timedelta(hours=1))
+    renew_explosions(spark, catalog, NOON + timedelta(hours=1))
 
     assert (found["name"], found["new_datasets"], bool(found["is_explosion"])) == (
         "tmp_{n}",

@@ -1,6 +1,6 @@
 """M5: reads with a known origin."""
 
-from slis.indicators.provenance import provenance
+from slis.indicators.provenance import judge_reads
 from tests.slis.sli_frames import datasets, day, instants, naive, reads, writes
 
 
@@ -27,7 +27,7 @@ def test_each_read_counts_once_when_due_against_earlier_writes(spark):
     )
     grid = instants(spark, *(day(1, 9, minute) for minute in (0, 14, 15, 30, 50, 60)))
 
-    outcomes = provenance(seen, written, described, grid, horizon=day(1))
+    outcomes = judge_reads(seen, written, described, grid, horizon=day(1))
 
     rows = outcomes.select("as_of", "dataset_key", "root_run_id", "outcome").collect()
     assert {tuple(row) for row in rows} == {
@@ -41,7 +41,7 @@ def test_each_read_counts_once_when_due_against_earlier_writes(spark):
 
 def test_no_reads_give_no_sample(spark):
     """Return no row: neither 100 % nor 0 %."""
-    nothing = provenance(
+    nothing = judge_reads(
         reads(spark), writes(spark), datasets(spark), instants(spark, day(1)), horizon=None
     )
 

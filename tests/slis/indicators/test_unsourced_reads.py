@@ -7,7 +7,7 @@ from sqlalchemy import insert, update
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
-from slis.evaluation.input import position
+from slis.evaluation.input import range_of_evaluation
 from slis.indicators.unsourced_reads import load_unsourced
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day, instants
@@ -49,7 +49,7 @@ def test_important_datasets_without_a_write_are_bad(spark, embedded):
         connection.execute(insert(tables.dataset_policy), policies)
 
     with embedded.connect() as connection:
-        at = position(connection, _NOW)
+        at = range_of_evaluation(connection, _NOW)
     (states,) = load_unsourced(spark, embedded, at, instants(spark, _NOW))
 
     evidence = "read by 2 jobs in 24 hours, last 2026-11-03 11:00:00 UTC; no write of it is known"

@@ -9,7 +9,7 @@ import pyarrow as pa
 from sqlalchemy import Engine
 
 from lineage.catalog.engine import exclusive_transaction
-from lineage.lake.manifest import Folder, list_folders, query
+from lineage.lake.manifest import Folder, list_folders, query_function
 from lineage.lake.reading import event_schema, read_events
 from lineage.lake.storage import Lake, open_lake
 from slis.lake.batches import write_raw
@@ -70,7 +70,7 @@ def commit(writer: LakeWriter, folders: Sequence[Folder], *, last_seq: int | Non
 def visible(writer: LakeWriter) -> list[Folder]:
     """Return the folders that readers see."""
     with writer.engine.connect() as connection:
-        return list_folders(query(connection))
+        return list_folders(query_function(connection))
 
 
 def read_seqs(writer: LakeWriter, folders: Sequence[Folder] | None = None) -> list[int]:

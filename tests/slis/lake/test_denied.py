@@ -13,7 +13,7 @@ from slis.lake import compaction
 from slis.lake.listing import list_names
 from slis.lake.names import BATCH
 from slis.stream.batch import Batches
-from slis.stream.failures.set_aside import set_aside
+from slis.stream.failures.set_aside import set_event_aside
 from slis.stream.merge.merge import SpoolRange
 from tests.slis.lake.lakes import NOON, event_row, lay, read_seqs, write, writer_of
 
@@ -49,7 +49,7 @@ def test_batch_lands(writer, monkeypatch):
 
 def test_event_is_set_aside(writer):
     """Store the event in the lake, and go on behind it in the catalog."""
-    set_aside(writer, SpoolRange("spool", 2, 1, 2), _events(), "odd", lambda: NOON)
+    set_event_aside(writer, SpoolRange("spool", 2, 1, 2), _events(), "odd", lambda: NOON)
 
     assert read_seqs(writer) == [1, 2]
 

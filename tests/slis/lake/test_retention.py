@@ -12,7 +12,7 @@ from lineage.process.clock import to_micros
 from slis.lake import compaction, retention
 from slis.lake.listing import list_names
 from slis.settings import PipelineSettings
-from slis.stream.prune import prune
+from slis.stream.prune import prune_lake_and_catalog
 from tests.slis.lake.lakes import NOON, event_row, lay, read_seqs, visible, writer_of
 from tests.suite.disks import fill, small_disk
 
@@ -82,7 +82,7 @@ def test_retention_frees_a_full_disk(disk, embedded, leave):
     with pytest.raises(OSError, match="bytes free on its disk"):
         compaction.compact(writer, to_micros(NOON))
     assert shutil.disk_usage(disk).free >= before
-    prune(writer, PipelineSettings(), NOON, lake_days=90)
+    prune_lake_and_catalog(writer, PipelineSettings(), NOON, lake_days=90)
     retention.delete_hidden(writer, _LATER)
 
     assert shutil.disk_usage(disk).free > before + (11 << 20)

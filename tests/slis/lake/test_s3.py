@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from lineage.lake.reading import is_absent
-from lineage.lake.settings import read_settings
+from lineage.lake.settings import read_lake_settings
 from lineage.lake.storage import open_lake
 from lineage.process.clock import to_micros
 from slis.lake import compaction, retention
@@ -49,7 +49,7 @@ def bucket(endpoint):
 def lake(endpoint, bucket, tmp_path):
     """Open a lake in the bucket, whose keys are in files."""
     variables = lake_variables(endpoint, f"{bucket.name}/some/prefix", tmp_path)
-    return open_lake(tmp_path, read_settings(variables))
+    return open_lake(tmp_path, read_lake_settings(variables))
 
 
 def _keys(bucket):

@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from slis.spark.planning import computed_once
-from slis.spark.session import open_session
+from slis.spark.session import spark_session
 
 
 def test_a_class_that_was_asked_for_once_is_not_looked_up_again(spark):
@@ -31,7 +31,7 @@ def test_a_class_that_was_asked_for_once_is_not_looked_up_again(spark):
 def test_a_session_that_is_opened_again_remembers_the_same_classes(spark, tmp_path: Path):
     """Wrap nothing a second time: each benchmark opens the session again."""
     before = dict(vars(spark._jvm))  # noqa: SLF001 - as above
-    again = open_session(warehouse=tmp_path)
+    again = spark_session(warehouse=tmp_path)
 
     assert dict(vars(again._jvm)) == before  # noqa: SLF001 - as above
 

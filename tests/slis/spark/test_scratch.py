@@ -36,8 +36,8 @@ def test_files_of_a_killed_pipeline_are_deleted_at_the_next_start(tmp_path, left
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from slis.spark.session import empty_scratch, open_session
-spark = open_session(scratch=empty_scratch(Path(sys.argv[1])), driver_memory="512m")
+from slis.spark.session import empty_scratch, spark_session
+spark = spark_session(scratch=empty_scratch(Path(sys.argv[1])), driver_memory="512m")
 spark.range(1_000).repartition(2).count()
 java = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
 os.kill(java, signal.SIGKILL)

@@ -3,7 +3,7 @@
 import pytest
 
 from alerts.detection.fault_detection import detect_faults
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from lineage.process.clock import to_micros
 from slis.evaluation.evaluation import evaluate
 from tests.slis.stream.spools import run_event
@@ -51,7 +51,7 @@ def _project(lander, at):
 def test_two_failed_models_are_two_incidents_of_two_owners(spark, lander, catalog, at):
     """Take the owner of `silver` from its model's facet; `bronze` belongs to neither incident."""
     _project(lander, at)
-    policy = parse(_POLICY)
+    policy = parse_policy(_POLICY)
     evaluate(spark, catalog, policy, at(9))
 
     with catalog.connect() as connection:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from service.ingest.marquez.event_identity import known_of, pulled_of
+from service.ingest.marquez.event_identity import pulled_of, valid_core
 from tests.fakes.marquez import FakeMarquez
 from tests.slis.stream.spools import read, rows, run_event
 
@@ -62,7 +62,7 @@ def test_the_puller_and_the_pipeline_identify_events_alike(at):
     parsed = [read(body, at(12)) for body in bodies]
 
     pipelines = [(event.event_time, event.event_key) for event in parsed]
-    pullers = [known_of(body).identity() for body in bodies]
+    pullers = [valid_core(body).identity() for body in bodies]
 
     expected = [True] * (1 + len(_SAME)) + [False] * len(_OTHERS)
     assert [key == pipelines[0] for key in pipelines] == expected

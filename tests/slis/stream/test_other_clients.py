@@ -3,7 +3,7 @@
 import pytest
 
 from alerts.detection.fault_detection import detect_faults
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from lineage.process.clock import to_micros
 from slis.evaluation.evaluation import evaluate
 from tests.slis.stream.client_events import (
@@ -34,7 +34,7 @@ _STATES = """
     SELECT d.namespace, d.name, s.state, s.reason FROM dataset_state s
     JOIN dataset d ON d.dataset_key = s.dataset_key WHERE s.sli = 'M1' ORDER BY 1, 2
 """
-_POLICY = parse(f"sources: ['{POSTGRES}/*', '{KAFKA}/payments*']")
+_POLICY = parse_policy(f"sources: ['{POSTGRES}/*', '{KAFKA}/payments*']")
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ def landing(catalog, tmp_path, at, monkeypatch):
     events = [run_event("COMPLETE", at(1, number), run=f"r{number}") for number in range(5)]
     place = SharedPaths(data_dir=tmp_path)
     spool(place.spool, events, received_at=at(12))
-    size = spool_reader.read(place.spool, 0, BatchLimits(1, MIB))["body"][0].as_py()
+    size = spool_reader.read_next_events(place.spool, 0, BatchLimits(1, MIB))["body"][0].as_py()
     monkeypatch.setattr(pace, "_FIRST_BYTES", 3 * len(size))
     monkeypatch.setattr(pace, "_LEAST_BYTES", len(size))
     given = {"bounds": GIVEN, "clock": lambda: at(12)}

@@ -8,7 +8,7 @@ from lineage.catalog.tables import audit, dataset, dataset_write, reader_cursor
 from lineage.process.clock import to_micros
 from slis.cadence import known_writes
 from slis.settings import PipelineSettings
-from slis.stream.prune import prune
+from slis.stream.prune import prune_lake_and_catalog
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.lake.lakes import writer_of
 from tests.slis.stream.spools import rows, run_event
@@ -26,7 +26,7 @@ def test_retention_keeps_the_newest_writes(lander, catalog, tmp_path, at):
         connection.execute(insert(reader_cursor).values(reader="marquez", seq=0))
 
     # One day before is 06:00: the days before that one go, and no part of it.
-    prune(writer_of(catalog, tmp_path), settings, at(24 + 6), lake_days=90)
+    prune_lake_and_catalog(writer_of(catalog, tmp_path), settings, at(24 + 6), lake_days=90)
 
     kept = "SELECT count(*), min(root_run_id) FROM dataset_write"
     assert rows(catalog, kept) == [(11, "r0")]
@@ -44,7 +44,9 @@ def test_a_dataset_that_was_written_once_keeps_that_write(lander, catalog, tmp_p
     with catalog.begin() as connection:
         connection.execute(update(dataset).values(last_seen_at=to_micros(at(24 * 399))))
 
-    prune(writer_of(catalog, tmp_path), PipelineSettings(), at(24 * 400), lake_days=90)
+    prune_lake_and_catalog(
+        writer_of(catalog, tmp_path), PipelineSettings(), at(24 * 400), lake_days=90
+    )
 
     kept = rows(catalog, "SELECT root_run_id FROM dataset_write ORDER BY root_run_id")
     assert kept == [("old",), ("once",)]
@@ -63,7 +65,9 @@ def test_retention_keeps_half_a_year_of_hourly_writes(embedded, tmp_path, at):
     with write_transaction(embedded) as connection:
         connection.execute(insert(dataset_write), later)
 
-    prune(writer_of(embedded, tmp_path), PipelineSettings(), at(hours), lake_days=90)
+    prune_lake_and_catalog(
+        writer_of(embedded, tmp_path), PipelineSettings(), at(hours), lake_days=90
+    )
 
     assert rows(embedded, "SELECT count(*) FROM dataset_write") == [(hours,)]
     assert hours <= known_writes.MAX_WRITES
@@ -76,7 +80,9 @@ def test_runs_go_with_the_writes_that_name_them(lander, catalog, tmp_path, at):
         run_event("COMPLETE", at(11), run="r2", outputs=["t"]),
     )
 
-    prune(writer_of(catalog, tmp_path), PipelineSettings(write_days=1), at(30), lake_days=90)
+    prune_lake_and_catalog(
+        writer_of(catalog, tmp_path), PipelineSettings(write_days=1), at(30), lake_days=90
+    )
 
     assert rows(catalog, "SELECT run_id FROM run") == [("r2",)]
     assert rows(catalog, "SELECT count(*) FROM run_io") == [(1,)]
@@ -84,13 +90,15 @@ def test_runs_go_with_the_writes_that_name_them(lander, catalog, tmp_path, at):
 
 def test_names_that_were_folded_go_when_they_are_old(lander, catalog, tmp_path, at):
     """Delete folded names, of which each run brings one; keep other aliases."""
-    lander.policy = policy.parse("folds: [{match: 'n/run_{n}', dataset: n/run}]")
+    lander.policy = policy.parse_policy("folds: [{match: 'n/run_{n}', dataset: n/run}]")
     lander.land(
         run_event("COMPLETE", at(0), run="r1", outputs=["run_1", "/wh/t/"]),
         run_event("COMPLETE", at(11), run="r2", outputs=["run_2", "/wh/t"]),
     )
 
-    prune(writer_of(catalog, tmp_path), PipelineSettings(write_days=1), at(30), lake_days=90)
+    prune_lake_and_catalog(
+        writer_of(catalog, tmp_path), PipelineSettings(write_days=1), at(30), lake_days=90
+    )
 
     aliases = rows(catalog, "SELECT rule, name FROM dataset_alias ORDER BY 1")
     assert aliases == [("fold", "run_2"), ("trailing_slash", "/wh/t/")]
@@ -104,11 +112,17 @@ def test_the_audit_log_is_kept_as_long_as_the_settings_say(catalog, tmp_path, at
             connection.execute(insert(audit).values(row))
     kept = "SELECT id FROM audit ORDER BY id"
 
-    prune(writer_of(catalog, tmp_path), PipelineSettings(), at(24 * 400), lake_days=90)
+    prune_lake_and_catalog(
+        writer_of(catalog, tmp_path), PipelineSettings(), at(24 * 400), lake_days=90
+    )
     assert rows(catalog, kept) == [(1,), (2,), (3,)]
 
-    prune(writer_of(catalog, tmp_path), PipelineSettings(audit_days=1), at(24 + 10.5), lake_days=90)
+    prune_lake_and_catalog(
+        writer_of(catalog, tmp_path), PipelineSettings(audit_days=1), at(24 + 10.5), lake_days=90
+    )
     assert rows(catalog, kept) == [(3,)]
 
-    prune(writer_of(catalog, tmp_path), PipelineSettings(audit_days=1), at(24 * 9), lake_days=90)
+    prune_lake_and_catalog(
+        writer_of(catalog, tmp_path), PipelineSettings(audit_days=1), at(24 * 9), lake_days=90
+    )
     assert rows(catalog, kept) == [(3,)]

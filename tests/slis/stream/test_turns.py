@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from sqlalchemy import Engine
 
-from lineage.policy import DEFAULT, parse
+from lineage.policy import DEFAULT, parse_policy
 from slis.evaluation.evaluation import evaluate
 from slis.stream.names import canonical
 from tests.service.waiting import until
@@ -19,7 +19,7 @@ _WAITING = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'
 """
-_CRITICAL = parse("datasets: [{match: n/db.t, tier: critical}]")
+_CRITICAL = parse_policy("datasets: [{match: n/db.t, tier: critical}]")
 
 
 class _Thread:

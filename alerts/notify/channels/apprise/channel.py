@@ -16,7 +16,7 @@ from alerts.notify.channels.channel import (
     MissingSecretError,
     Outcome,
     PermanentFailure,
-    read_secret,
+    read_secret_file,
 )
 from alerts.notify.settings import DeliverySettings
 from lineage.process.clock import Clock
@@ -53,10 +53,12 @@ class Apprise(msgspec.Struct, frozen=True):
     def send(self, task: ChannelTask) -> Outcome:
         """Send the message once."""
         try:
-            secrets = {name: read_secret(self.keys / name) for name in _FILE.findall(task.target)}
+            secrets = {
+                name: read_secret_file(self.keys / name) for name in _FILE.findall(task.target)
+            }
         except MissingSecretError as error:
             return PermanentFailure("no_token", str(error))
-        from alerts.notify.channels.apprise.delivery import deliver  # noqa: PLC0415 - 1 s
+        from alerts.notify.channels.apprise.delivery import deliver_to_apprise  # noqa: PLC0415 - 1 s
 
         url = _FILE.sub(lambda found: secrets[found[1]], task.target)
-        return deliver(task, url, tuple(secrets.values()), self.timeout_seconds)
+        return deliver_to_apprise(task, url, tuple(secrets.values()), self.timeout_seconds)

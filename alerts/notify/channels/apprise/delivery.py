@@ -43,7 +43,9 @@ _LOGGER.addHandler(logging.NullHandler())
 _LOGGER.setLevel(logging.DEBUG)
 
 
-def deliver(task: ChannelTask, url: str, secrets: tuple[str, ...], timeout_seconds: int) -> Outcome:
+def deliver_to_apprise(
+    task: ChannelTask, url: str, secrets: tuple[str, ...], timeout_seconds: int
+) -> Outcome:
     """Send a message to a URL of Apprise, once.
 
     Args:

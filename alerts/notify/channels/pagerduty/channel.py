@@ -46,6 +46,8 @@ class PagerDuty(msgspec.Struct, frozen=True, kw_only=True):
 
     def send(self, task: ChannelTask) -> Outcome:
         """Trigger, acknowledge or resolve the incident's alert."""
-        from alerts.notify.channels.pagerduty.delivery import deliver  # noqa: PLC0415 - httpx2
+        from alerts.notify.channels.pagerduty.delivery import deliver_to_pagerduty  # noqa: PLC0415 - httpx2
 
-        return deliver(task, self.keys / task.target, self.url, self.timeout_seconds, self.ca_file)
+        return deliver_to_pagerduty(
+            task, self.keys / task.target, self.url, self.timeout_seconds, self.ca_file
+        )

@@ -17,17 +17,17 @@ from alerts.notify.channels.channel import (
     cut_error,
     from_status,
     from_transport_error,
-    read_secret,
+    read_secret_file,
 )
 from alerts.notify.channels.pagerduty.payload import action_of, build_event
 
 
-def deliver(
+def deliver_to_pagerduty(
     task: ChannelTask, key_file: Path, url: str, timeout_seconds: int, ca_file: Path | None
 ) -> Outcome:
     """Trigger, acknowledge or resolve the incident's alert."""
     try:
-        key = read_secret(key_file)
+        key = read_secret_file(key_file)
     except MissingSecretError as error:
         return PermanentFailure("no_token", str(error))
     with _SingleAttemptClient(key, base_url=url, verify=_trust(ca_file)) as client:

@@ -45,6 +45,6 @@ class Slack(msgspec.Struct, frozen=True, kw_only=True):
 
     def send(self, task: ChannelTask) -> Outcome:
         """Post the incident's message, or edit it and reply in its thread."""
-        from alerts.notify.channels.slack.delivery import deliver  # noqa: PLC0415 - slack_sdk
+        from alerts.notify.channels.slack.delivery import deliver_to_slack  # noqa: PLC0415 - slack_sdk
 
-        return deliver(self.url, self.token_file, self.timeout_seconds, task)
+        return deliver_to_slack(self.url, self.token_file, self.timeout_seconds, task)

@@ -25,7 +25,7 @@ from alerts.notify.channels.channel import (
     Outcome,
     PermanentFailure,
     Sent,
-    read_secret,
+    read_secret_file,
 )
 from alerts.notify.channels.slack.blocks import build_blocks, notification_text, thread_reply
 from alerts.notify.channels.slack.history import ChannelHistory, Handle, build_metadata
@@ -72,10 +72,12 @@ class _NoRedirect(HTTPRedirectHandler):
         """Return None: the redirect itself is the response."""
 
 
-def deliver(url: str, token_file: Path, timeout_seconds: int, task: ChannelTask) -> Outcome:
+def deliver_to_slack(
+    url: str, token_file: Path, timeout_seconds: int, task: ChannelTask
+) -> Outcome:
     """Post the incident's message, or edit it and reply in its thread."""
     try:
-        token = read_secret(token_file)
+        token = read_secret_file(token_file)
         # The retries of the library would post again without a search, and end with the process.
         client = SafeWebClient(
             token=token, base_url=url, timeout=timeout_seconds, retry_handlers=[]

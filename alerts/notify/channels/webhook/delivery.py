@@ -20,7 +20,7 @@ from alerts.notify.channels.channel import (
     cut_error,
     from_status,
     from_transport_error,
-    read_secret,
+    read_secret_file,
 )
 from alerts.notify.message import to_json
 
@@ -40,7 +40,7 @@ class WebhookClient:
         body = to_json(task.message).encode()
         delivery_id = f"{task.message.incident_id}.{task.message.revision}"
         try:
-            secret = read_secret(self._secret_file)
+            secret = read_secret_file(self._secret_file)
         except MissingSecretError as error:
             return PermanentFailure("no_token", str(error))
         try:

@@ -8,7 +8,12 @@ from service.api.routes.request import AnyRequest, session
 from service.queries.marquez_api import datasets as answers
 from service.queries.marquez_api.datasets import version_of_id, versions_page
 from service.queries.marquez_api.paging import PageRange
-from service.queries.marquez_api.shapes import Dataset, Datasets, DatasetVersion, DatasetVersions
+from service.queries.marquez_api.shapes import (
+    Datasets,
+    DatasetVersion,
+    DatasetVersions,
+    MarquezDataset,
+)
 
 _IN_NAMESPACE = "/api/v1/namespaces/{dataset_namespace:str}/datasets"
 _ONE = f"{_IN_NAMESPACE}/{{dataset:str}}"
@@ -31,7 +36,7 @@ def get_namespace_datasets(
 @get(_ONE, access="dataset", is_cut=True, sync_to_thread=True)
 def get_namespace_dataset(
     request: AnyRequest, dataset_namespace: FromPath[str], dataset: FromPath[str]
-) -> Dataset:
+) -> MarquezDataset:
     """Return a dataset, by any of its names."""
     with session(request) as asked:
         names = decode_segments(dataset_namespace), decode_segments(dataset)

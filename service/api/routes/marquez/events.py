@@ -17,7 +17,7 @@ from service.queries.marquez_api.events import (
 )
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.shapes import EventCounts, Events
-from service.queries.timestamps import instant_of
+from service.queries.timestamps import parse_instant
 
 _Time = Annotated[str | None, QueryParameter(description="Timestamp with time zone.")]
 _Direction = Annotated[Literal["asc", "desc", "ASC", "DESC"], QueryParameter(name="sortDirection")]
@@ -36,8 +36,8 @@ def get_events(  # noqa: PLR0913 - each is a parameter of the query
 ) -> Events:
     """List run events as they were sent, without secrets, by the producers' clocks."""
     window = TimeWindow(
-        after=instant_of(after, "after") if after else 0,
-        before=instant_of(before, "before") if before else LAST_EVENT_MICROS,
+        after=parse_instant(after, "after") if after else 0,
+        before=parse_instant(before, "before") if before else LAST_EVENT_MICROS,
         is_newest_first=sort_direction.lower() == "desc",
     )
     settings = request.app.state.settings

@@ -9,10 +9,10 @@ from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset, 
 from service.api.routes.request import AnyRequest, session
 from service.queries.marquez_api import jobs as answers
 from service.queries.marquez_api.facets import facets_of_run
+from service.queries.marquez_api.lineage_shapes import RunState
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import run_of_id
-from service.queries.marquez_api.shapes import Job, Jobs, Run, RunFacets, Runs
-from service.queries.marquez_shapes import RunState
+from service.queries.marquez_api.shapes import Jobs, MarquezJob, MarquezRun, MarquezRunFacets, Runs
 
 _States = Annotated[
     list[Literal["NEW", "RUNNING", "COMPLETED", "FAILED", "ABORTED", "OTHER"]] | None,
@@ -68,7 +68,7 @@ def get_namespace_jobs(
     is_cut=True,
     sync_to_thread=True,
 )
-def get_job(request: AnyRequest, job_namespace: FromPath[str], job: FromPath[str]) -> Job:
+def get_job(request: AnyRequest, job_namespace: FromPath[str], job: FromPath[str]) -> MarquezJob:
     """Return a job with its newest runs."""
     with session(request) as asked:
         names = decode_segments(job_namespace), decode_segments(job)
@@ -96,7 +96,7 @@ def get_job_runs(
 
 
 @get("/api/v1/jobs/runs/{run_id:str}", access="run", is_cut=True, sync_to_thread=True)
-def get_job_run(request: AnyRequest, run_id: FromPath[str]) -> Run:
+def get_job_run(request: AnyRequest, run_id: FromPath[str]) -> MarquezRun:
     """Return a run."""
     with session(request) as asked:
         return run_of_id(asked.reader, run_id, asked.visibility)
@@ -107,7 +107,7 @@ def get_run_facets(
     request: AnyRequest,
     run_id: FromPath[str],
     facet_type: Annotated[Literal["run", "job", "RUN", "JOB"], QueryParameter(name="type")],
-) -> RunFacets:
+) -> MarquezRunFacets:
     """Return the facets of a run, or of its job, that the catalog keeps."""
     kind: Literal["run", "job"] = "run" if facet_type.lower() == "run" else "job"
     with session(request) as asked:

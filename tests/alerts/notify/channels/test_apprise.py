@@ -14,7 +14,7 @@ from alerts.notify.channels.channel import ChannelTask, PermanentFailure, Retrya
 from alerts.notify.channels.registry import build_channels, contact_channels
 from alerts.notify.message import Impacted
 from alerts.notify.settings import DeliverySettings
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from tests.alerts.notify.messages import LINKS, full_message, message
 from tests.fakes.http_server import Answer, FakeServer, Request
 from tests.fakes.smtp import FakeMailServer
@@ -73,7 +73,9 @@ def mail_url(server):
 
 def test_owner_of_a_policy_gets_a_mail(notifier, mail_server, tmp_path):
     """Notify an owner by the URL in the policy, through the outbox and the sender."""
-    policy = parse(json.dumps({"owners": [{"name": "shop", "notify": [mail_url(mail_server)]}]}))
+    policy = parse_policy(
+        json.dumps({"owners": [{"name": "shop", "notify": [mail_url(mail_server)]}]})
+    )
     (tmp_path / "smtp").write_text(PASSWORD)
     notifier.set(notify_keys=tmp_path)
     notifier.notify(full_message(), *contact_channels(policy.owners[0]))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from collector.events import parse
+from collector.events import parse_event
 from collector.settings import Limits
 from lab.bench.ingest import bodies
 
@@ -20,7 +20,7 @@ def test_each_body_is_an_event_without_repeated_keys(name):
     """Send nothing that the collector rejects."""
     for body in set(bodies.load(name)):
         raw = body.event(42)
-        event = parse(raw, Limits())
+        event = parse_event(raw, Limits())
         assert (event.kind in {"run", "job"}, event.duplicate_keys) == (True, 0)
         assert len(raw) == body.size
 

@@ -6,10 +6,10 @@ import pytest
 
 from lab.gameday.driver.baseline import baseline, unknown_spells
 from lab.gameday.driver.saved_run import NotKeptError, SavedRun, SavedSlab, SlabFigures
-from lab.gameday.estate import Shape, make
-from lab.gameday.faults import plan
-from lab.gameday.policy import policy_of
-from lab.gameday.truth import NamePattern
+from lab.gameday.estate import Shape, build_estate
+from lab.gameday.faults import plan_faults
+from lab.gameday.policy import build_policy
+from lab.gameday.truth_shapes import NamePattern
 from lab.replay.arrivals import ACTIVITY
 from lineage.process.clock import from_micros
 
@@ -72,9 +72,9 @@ def test_unknown_lasts_until_no_sli_is_unknown():
 def begin_day(folder):
     """Store a plan; return the saved run, the day and its policy."""
     shape = Shape(seed=1, datasets=60, days=5)
-    estate = make(shape)
-    day = plan(estate, 1, ["killed_job"])
-    policy = policy_of(estate, day.suppressions)
+    estate = build_estate(shape)
+    day = plan_faults(estate, 1, ["killed_job"])
+    policy = build_policy(estate, day.suppressions)
     kept = SavedRun(folder)
     kept.begin(shape, day, policy)
     return kept, day, policy

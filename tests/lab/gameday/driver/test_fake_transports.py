@@ -6,7 +6,7 @@ from alerts.notify.channels.channel import ChannelTask, Sent
 from alerts.notify.message import MessageRoot
 from lab.gameday.driver.fake_transports import transports
 from lab.gameday.fake_receivers import Receivers
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from tests.alerts.notify.messages import message
 
 MESSAGE = message(severity="ticket", root=MessageRoot("job", "load", "shop"))

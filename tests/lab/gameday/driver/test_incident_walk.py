@@ -9,7 +9,7 @@ from sqlalchemy import select
 from alerts.detection import fault_detection
 from lab.gameday.driver.incident_walk import walk
 from lab.gameday.driver.staged_catalog import Stage
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from lineage.policy import Policy

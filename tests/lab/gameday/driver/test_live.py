@@ -7,7 +7,7 @@ import pytest
 from lab.gameday.driver import live
 from lab.gameday.driver.service_client import ServiceClient
 from lab.gameday.fake_receivers import Receivers
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from service.errors import NotRunningError, RejectedInputError
 from service.ingest.event_uploader import RejectedUpload
 from service.queries.shapes import DatasetRow

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from tests.service.commandline import lineward
 
 
@@ -11,7 +11,7 @@ def test_the_printed_policy_is_taken_as_it_stands():
     printed = lineward("gameday", "policy").stdout
 
     assert "LINEWARD_DELIVERY_SLACK_URL=http://HOST:PORT/api/" in printed
-    assert {owner.slack for owner in parse(printed).owners} == {
+    assert {owner.slack for owner in parse_policy(printed).owners} == {
         "#gameday-orders",
         "#gameday-payments",
         "#gameday-search",
@@ -22,7 +22,7 @@ def test_a_slower_pace_has_a_longer_limit():
     """Add three slots of a minute, and the delay of a listener."""
     printed = lineward("gameday", "policy", "--period", "60").stdout
 
-    assert parse(printed).datasets[0].limit == "189s"
+    assert parse_policy(printed).datasets[0].limit == "189s"
 
 
 @pytest.mark.parametrize(

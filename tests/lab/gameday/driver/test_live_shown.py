@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from lab.commands.gameday import app
 from lab.gameday.driver.live import Played
-from lab.gameday.scores import Score
+from lab.gameday.score_shapes import Score
 from service.ingest.collector_client import CollectorClient
 from tests.lab.gameday.truths import KILLED, RIGHT, SECOND, message, truth
 

@@ -7,7 +7,7 @@ import pytest
 from lab.gameday.driver.message_listener import MessageListener
 from lab.gameday.driver.service_client import ServiceClient
 from lab.gameday.fake_receivers import ReceivedMessage, Receivers
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from service.errors import RejectedInputError
 
 MESSAGE = ReceivedMessage(

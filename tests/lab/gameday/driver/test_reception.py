@@ -6,8 +6,8 @@ from contextlib import closing
 import pytest
 
 from collector.errors import InvalidEventError
-from lab.gameday.driver.reception import Collected
-from lab.gameday.estate import Shape, make
+from lab.gameday.driver.reception import CollectedSpool
+from lab.gameday.estate import Shape, build_estate
 from lab.gameday.events import Posted
 from lab.gameday.history import Slab, slabs
 from lab.gameday.injected import Injected
@@ -15,7 +15,7 @@ from lab.gameday.model import HOUR
 from lab.gameday.slots import begins_at
 from slis.stream.log.gaps import read_gaps
 
-ESTATE = make(Shape(seed=1, datasets=60, days=3))
+ESTATE = build_estate(Shape(seed=1, datasets=60, days=3))
 OUTAGE = Injected(
     "collector_outage", (), begins_at(ESTATE) + 30 * HOUR, begins_at(ESTATE) + 32 * HOUR
 )
@@ -23,7 +23,7 @@ OUTAGE = Injected(
 
 def receive_history(path, injected=()):
     """Receive the history of three days through one collector."""
-    collected = Collected(path)
+    collected = CollectedSpool(path)
     found = list(slabs(ESTATE, injected))
     return found, [collected.take(slab) for slab in found]
 
@@ -62,7 +62,7 @@ def test_an_outage_is_a_gap_from_its_beginning_to_its_end(tmp_path):
 
 def test_a_gap_is_open_during_an_outage(tmp_path):
     """Show at the end of a slab that there is no collector."""
-    collected = Collected(tmp_path / "spool.db")
+    collected = CollectedSpool(tmp_path / "spool.db")
     for slab in slabs(ESTATE, [OUTAGE]):
         collected.take(slab)
         if slab.is_deaf:
@@ -75,4 +75,4 @@ def test_a_body_that_is_no_event_raises(tmp_path):
     """Raise an error, and do not skip the event."""
     wrong = Slab(1, 2, [Posted(1, b'{"eventType": "START"}')])
     with pytest.raises(InvalidEventError):
-        Collected(tmp_path / "spool.db").take(wrong)
+        CollectedSpool(tmp_path / "spool.db").take(wrong)

@@ -7,7 +7,7 @@ from alerts.notify.channels.slack.channel import Slack
 from alerts.notify.message import MessageRoot
 from lab.gameday.driver.slack import listening
 from lab.gameday.fake_receivers import Receivers
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from service.errors import OccupiedError
 from tests.alerts.notify.messages import message
 from tests.suite.http_client import CLIENT

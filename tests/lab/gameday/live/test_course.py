@@ -8,7 +8,7 @@ from lab.gameday.live.course import Faults
 from lab.gameday.live.estate import PACE
 from lab.gameday.live.plan import PlannedFault
 from lab.gameday.scorer import first_message_at, score
-from lab.gameday.truth import NamePattern
+from lab.gameday.truth_shapes import NamePattern
 from lineage.process.clock import SECOND_MICROS
 from tests.lab.gameday.live.days import BEGINS, ESTATE, at, build_chains
 

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from lab.gameday.live.figures import Spread, failings, spread
-from lab.gameday.scores import FaultScore, Score
+from lab.gameday.live.figures import Spread, failed_live_criteria, spread
+from lab.gameday.score_shapes import FaultScore, Score
 from tests.lab.gameday.truths import RIGHT, UNDETECTED
 
 QUIET = msgspec.structs.replace(UNDETECTED, kind="retried_run", expect="silence", root_right=None)
@@ -21,16 +21,16 @@ def test_one_of_twenty_is_beyond():
 
 def test_correct_faults_pass():
     """Accept faults that were notified and resolved, or silent."""
-    assert failings(score(RIGHT, QUIET)) == []
+    assert failed_live_criteria(score(RIGHT, QUIET)) == []
 
 
 def test_a_false_page_fails_the_day():
     """Fail for any length of the page: a day has no monthly rate."""
-    assert failings(score(RIGHT, false_pages=1)) == ["false pages: 1"]
+    assert failed_live_criteria(score(RIGHT, false_pages=1)) == ["false pages: 1"]
 
 
 def test_an_incident_that_is_never_resolved_fails_the_day():
     """Fail while an incident stays open."""
     standing = msgspec.structs.replace(RIGHT, seconds_to_resolved=None)
 
-    assert failings(score(standing)) == ["never resolved: killed_job"]
+    assert failed_live_criteria(score(standing)) == ["never resolved: killed_job"]

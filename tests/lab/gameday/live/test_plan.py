@@ -3,14 +3,14 @@
 import pytest
 
 from lab.gameday.live.estate import PACE, WritePace, chains
-from lab.gameday.live.plan import NOT_PLAYED, QUIET_KINDS, chains_for, kinds_of, plan
-from lab.gameday.truth import KINDS
+from lab.gameday.live.plan import NOT_PLAYED, QUIET_KINDS, chains_for, kinds_of, plan_live_faults
+from lab.gameday.truth_shapes import KINDS
 from tests.lab.gameday.live.days import BEGINS
 
 
 def make_plan(faults, seed=1, kinds=(), pace=PACE):
     estate = chains(seed, chains_for(faults), BEGINS)
-    return estate, plan(estate, faults, kinds_of(kinds), pace)
+    return estate, plan_live_faults(estate, faults, kinds_of(kinds), pace)
 
 
 def test_no_two_share_a_chain_and_one_chain_is_left_alone():

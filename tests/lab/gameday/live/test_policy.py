@@ -2,20 +2,20 @@
 
 import pytest
 
-from lab.gameday.live.estate import PACE, TEAMS, day_of, policy_fragment
-from lab.gameday.policy import text_of
-from lineage.policy import parse
-from lineage.policy.resolution import owner_of_job, resolve
+from lab.gameday.live.estate import PACE, TEAMS, day_name, policy_fragment
+from lab.gameday.policy import policy_text
+from lineage.policy import parse_policy
+from lineage.policy.resolution import decide_policy, owner_of_job
 from lineage.process.clock import SECOND_MICROS
 from tests.lab.gameday.live.days import BEGINS, ESTATE
 
-POLICY = parse(text_of(policy_fragment()))
+POLICY = parse_policy(policy_text(policy_fragment()))
 
 
 @pytest.mark.parametrize("dataset", ESTATE.datasets, ids=lambda each: each.name)
 def test_each_dataset_has_its_owner(dataset):
     """Give owner, tier and limit; external datasets are sources; none is named alone."""
-    decided = resolve(POLICY, *dataset.full_name)
+    decided = decide_policy(POLICY, *dataset.full_name)
 
     assert (decided.owner, decided.tier) == (TEAMS[dataset.team], dataset.declared)
     assert decided.limit_seconds == PACE.limit_seconds
@@ -31,5 +31,5 @@ def test_each_job_is_its_team_s():
 
 def test_no_two_days_share_a_name():
     """Use letters alone, a second apart."""
-    assert day_of(BEGINS) != day_of(BEGINS + SECOND_MICROS)
-    assert day_of(BEGINS).isalpha()
+    assert day_name(BEGINS) != day_name(BEGINS + SECOND_MICROS)
+    assert day_name(BEGINS).isalpha()

@@ -8,7 +8,7 @@ import pytest
 from lab.gameday.injected import Injected
 from lab.gameday.live.estate import PACE, WritePace
 from lab.gameday.live.running import RunningChains
-from lab.gameday.posting import instant
+from lab.gameday.posting import format_instant
 from lineage.process.clock import SECOND_MICROS
 from tests.lab.gameday.live.days import (
     BEGINS,
@@ -85,7 +85,7 @@ def test_a_reader_fails_only_after_a_new_schema():
         if event["eventType"] == "FAIL" and event["outputs"][0]["name"] == THIRD
     ]
     assert len(failed) >= 3
-    assert min(failed) > instant(drifted).decode()
+    assert min(failed) > format_instant(drifted).decode()
 
 
 def test_a_listener_that_is_silent_stops_no_run():

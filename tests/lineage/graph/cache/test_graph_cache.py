@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from lineage.catalog.engine import catalog_url
 from lineage.graph.cache import graph_cache
-from lineage.graph.cache.graph_cache import LineageCache, pause
+from lineage.graph.cache.graph_cache import LineageCache, pause_after
 from lineage.graph.cache.reading import read_snapshot
 from tests.lineage.graph.cache.test_snapshot import add
 
@@ -81,7 +81,7 @@ def test_a_used_graph_is_a_second_behind(embedded, clock):
 )
 def test_a_slow_read_is_repeated_less_often(took, then):
     """Read for a fifth of the time at most; after four seconds read once more."""
-    assert pause(took) == pytest.approx(then)
+    assert pause_after(took) == pytest.approx(then)
 
 
 def test_a_pause_follows_a_long_read(embedded, clock, monkeypatch):

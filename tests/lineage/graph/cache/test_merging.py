@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lineage.graph.cache.merging import SLICE_BITS, EdgeColumns, merge
+from lineage.graph.cache.merging import SLICE_BITS, EdgeColumns, replace_slices
 from lineage.graph.cache.snapshot import NOTHING, Snapshot
 
 # Changes in three slices: two adjacent ones, and both ends of the range.
@@ -27,7 +27,7 @@ def _in_slices(edges: set[Edge], slices: list[int]) -> set[Edge]:
 def _merge_changes(before: Snapshot, was: set[Edge], now: set[Edge]) -> Snapshot:
     """Merge after the slices that differ were read."""
     changed = sorted({edge[0] >> SLICE_BITS for edge in was ^ now})
-    found = merge(before, changed, _table_of(_in_slices(now, changed)))
+    found = replace_slices(before, changed, _table_of(_in_slices(now, changed)))
     return replace(before, keys=found.keys, job_keys=found.job_keys, ways=found.ways)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.access.judge import AccessFileVersion, Token, covers, fault_of
+from service.api.access.judge import AccessFileVersion, Token, access_fault, covers
 from service.queries.visibility import Visibility
 
 _TOKEN = Token("t", "f", ["read"], ["s3://shop"], 100)
@@ -38,14 +38,14 @@ _ROW = {
 )
 def test_every_fault_has_its_name(changed, fault):
     """Return the fault of each row, and none for a correct row."""
-    assert fault_of(_ROW | changed, [_VERSION]) == fault
+    assert access_fault(_ROW | changed, [_VERSION]) == fault
 
 
 def test_an_admin_of_some_namespaces_may_not_read_the_status():
     """Return a fault, as the status covers all namespaces."""
     token = msgspec.structs.replace(_TOKEN, roles=["admin"])
 
-    fault = fault_of(_ROW | {"action": "status"}, [AccessFileVersion(10, "v", [token])])
+    fault = access_fault(_ROW | {"action": "status"}, [AccessFileVersion(10, "v", [token])])
 
     assert fault == "namespace"
 

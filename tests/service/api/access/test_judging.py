@@ -9,7 +9,7 @@ from sqlalchemy import insert, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from service.api.access import access_auditor, audit, decision, gate
+from service.api.access import access_auditor, audit_log, decision, gate
 from service.api.access.access_auditor import DENIED, UNAUTHORIZED
 from service.api.access.judge import READABLE
 from service.exporter.metrics import CatalogCollector
@@ -111,7 +111,7 @@ def test_an_answer_without_an_audit_row_is_bad(estate, monkeypatch):
     """Run the mutant: report an audit row as written without writing it."""
     estate.get(_QUERY)
     with monkeypatch.context() as forgetful:
-        forgetful.setattr(audit.Recorder, "write", lambda _recorder, _rows: None)
+        forgetful.setattr(audit_log.Recorder, "write", lambda _recorder, _rows: None)
         assert estate.get(_QUERY).status_code == 200
 
     estate.judge()

@@ -12,8 +12,8 @@ from service.api.access.guard import Guard
 from service.api.app import create_app
 from service.errors import RejectedInputError
 from service.exporter.metrics import CatalogCollector
-from service.queries.status import status
-from service.runtime.policies import PolicyInForce, policy_for
+from service.queries.status import load_status
+from service.runtime.policies import PolicyInForce, read_accepted_policy
 from tests.service.api.access.estate import NOW, POLICY, Estate
 from tests.service.commandline import lineward
 
@@ -76,7 +76,7 @@ def test_the_rejected_policy_is_shown(estate):
 
     assert 'lineage_policy_rejected{role="service"} 1.0' in metrics
     assert 'lineage_policy_in_force{role="service"} 0.0' in metrics
-    assert [one.error for one in status(service.settings, NOW).policies] == [GONE]
+    assert [one.error for one in load_status(service.settings, NOW).policies] == [GONE]
 
 
 def test_access_off_opens_the_service_and_is_stored(estate):
@@ -150,7 +150,7 @@ def test_every_other_reader_rejects_the_policy(estate):
     """Reject it in the pipeline and in commands, with a file and without one."""
     estate.write_policy(CUT[0])
     with pytest.raises(RejectedInputError, match="the section access is gone"):
-        policy_for(estate.settings)
+        read_accepted_policy(estate.settings)
     before = StoredAccess(estate.settings.catalog)
     before.look()
     with pytest.raises(PolicyError) as caught:

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from litestar.testing import TestClient
 
-from runbooks.html import CONTENT_SECURITY_POLICY, page_html, render_page
+from runbooks.html import CONTENT_SECURITY_POLICY, markdown_page, page_html
 from runbooks.library import PATH, page_names
 from service.api.access import served_counts
 from service.api.app import create_app
@@ -58,7 +58,7 @@ def test_a_page_may_load_and_run_nothing(client):
 
 def test_markup_inside_a_page_is_text():
     """Escape raw HTML, and make no link from a script."""
-    html = render_page("<script>alert(1)</script>\n\n[x](javascript:alert(1)) <b onclick=x>")
+    html = markdown_page("<script>alert(1)</script>\n\n[x](javascript:alert(1)) <b onclick=x>")
 
     assert "<script" not in html
     assert "<b" not in html

@@ -1,7 +1,7 @@
 """Log of answers that wait to be judged."""
 
 from service.api.access import served_counts
-from service.api.access.served_counts import Answered, ServedLog
+from service.api.access.served_counts import ServedLog, ServedResponse
 
 
 def test_waiting_answers_stay_within_their_bound(monkeypatch):
@@ -11,7 +11,7 @@ def test_waiting_answers_stay_within_their_bound(monkeypatch):
     for turn in range(4):
         taken, lost = log.take()
         for number in range(2):
-            log.add(Answered(f"{turn} {number}", 0, 0))
+            log.add(ServedResponse(f"{turn} {number}", 0, 0))
         log.give_back(taken, lost)
 
     waiting, lost = log.take()

@@ -9,7 +9,7 @@ from sqlalchemy import insert
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
-from service.queries import marquez_graph
+from service.queries.marquez_api import lineage
 from service.queries.visibility import EVERYTHING
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN, PAYROLL
@@ -59,9 +59,9 @@ def test_a_hidden_node_is_not_found(estate):
 
 def test_a_graph_that_ignores_the_token_is_found(estate, monkeypatch):
     """Run the mutant of the test above: walk all datasets."""
-    walked = marquez_graph.walk_lineage
+    walked = lineage.walk_lineage
     monkeypatch.setattr(
-        marquez_graph,
+        lineage,
         "walk_lineage",
         lambda asked, *way: walked(replace(asked, visibility=EVERYTHING), *way),
     )

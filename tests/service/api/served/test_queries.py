@@ -118,7 +118,7 @@ def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
         message = "broken"
         raise RuntimeError(message)
 
-    monkeypatch.setattr("service.api.routes.lineage.lineage", broken)
+    monkeypatch.setattr("service.api.routes.lineage.find_lineage", broken)
 
     assert client.get("/api/v1/lineage?dataset=core/orders").status_code == 500
 

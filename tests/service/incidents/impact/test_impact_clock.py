@@ -141,8 +141,8 @@ def _both_read_first(pager, monkeypatch):
     pager.fail(until=FAILED + 90)
     pager.down()
     with pager.engine.connect() as connection:
-        read = impact_clock.running(connection, 0)
-    monkeypatch.setattr(impact_clock, "running", lambda *_: read)
+        read = impact_clock.running_pages(connection, 0)
+    monkeypatch.setattr(impact_clock, "running_pages", lambda *_: read)
     pager.pass_(15)
     pager.send()
     for _ in range(2):
@@ -187,9 +187,9 @@ def test_a_page_not_accepted_for_a_day_waits_no_longer(pager):
     pager.down(*ALL)
     pager.fail(until=FAILED + QUARTER)
     with pager.engine.connect() as connection:
-        (late,) = impact_clock.running(connection, micros(FAILED - 1))
+        (late,) = impact_clock.running_pages(connection, micros(FAILED - 1))
         assert late.outcome == "bad"
-        assert impact_clock.running(connection, micros(FAILED)) == []
+        assert impact_clock.running_pages(connection, micros(FAILED)) == []
 
 
 def test_a_second_fault_is_a_second_sample(pager):

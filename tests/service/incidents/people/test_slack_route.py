@@ -199,7 +199,7 @@ def test_no_rejection_is_left_unaudited(answering, monkeypatch):
         message = "disk full"
         raise OSError(message)
 
-    monkeypatch.setattr("service.api.access.audit.Recorder.write", full)
+    monkeypatch.setattr("service.api.access.audit_log.Recorder.write", full)
 
     assert answering.press(user="x").status_code == 200
     assert answering.post_signed(b"payload=x", signature="").status_code == 503
@@ -216,12 +216,12 @@ def test_without_the_signature_a_forged_press_is_queued(answering, monkeypatch):
 
 def test_without_its_id_a_press_is_replayed(answering, monkeypatch):
     """Run the mutant: treat each press as a new one."""
-    known = inboxes.put
+    known = inboxes.put_command
 
     def forgetful(settings, wanted, now):
         return known(settings, msgspec.structs.replace(wanted, request_id=None), now)
 
-    monkeypatch.setattr(inboxes, "put", forgetful)
+    monkeypatch.setattr(inboxes, "put_command", forgetful)
     body = press_body("acknowledge", incident_id=answering.incidents.one.id)
     for _ in range(2):
         answering.post_signed(body)

@@ -8,7 +8,7 @@ from confluent_kafka import KafkaError, KafkaException
 from lineage.process.environment import InvalidSettingError
 from service.ingest.kafka.feed import Feed
 from service.ingest.kafka.settings import KafkaSettings, client_settings
-from service.runtime.roles import commands
+from service.runtime.roles import role_commands
 from service.runtime.settings import Settings as Shared
 from tests.service.commandline import lineward
 from tests.service.ingest.ship.written import Memory, event, events
@@ -133,7 +133,9 @@ def test_a_setting_that_is_wrong_ends_the_role_without_its_value(tmp_path: Path)
 def test_up_runs_it_where_a_broker_is_named():
     """Wait there only."""
     with_it, without = Shared(kafka_bootstrap="b:9092"), Shared()
-    beside = {one.role for one in commands(with_it)} - {one.role for one in commands(without)}
+    beside = {one.role for one in role_commands(with_it)} - {
+        one.role for one in role_commands(without)
+    }
 
     assert beside == {"kafka"}
-    assert commands(with_it)[0].role == "collector"
+    assert role_commands(with_it)[0].role == "collector"

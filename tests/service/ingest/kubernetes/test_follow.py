@@ -14,7 +14,7 @@ from urllib3.exceptions import HTTPError
 from lineage.catalog import tables
 from lineage.catalog.meta_keys import APPLICATIONS
 from runbooks.actions.kubernetes_settings import KubernetesSettings
-from service.ingest.kubernetes.connection import Resource, list_applications, open_client
+from service.ingest.kubernetes.connection import Resource, application_list_call, open_client
 from service.ingest.kubernetes.follow import Follower, Options
 from service.ingest.kubernetes.manifests import Reading
 from service.ingest.kubernetes.store import ApplicationStore
@@ -60,7 +60,7 @@ def settings(cluster, tmp_path) -> KubernetesSettings:
 def step(settings, embedded) -> Callable[[], None]:
     """Return one step of a follower: a list where needed, and a watch until it ends."""
     sink = ApplicationStore(embedded, JOBS, Reading.of(settings))
-    listing = list_applications(open_client(settings), "jobs")
+    listing = application_list_call(open_client(settings), "jobs")
     options = Options(settings.page_objects, settings.watch_seconds, settings.timeout_seconds, 0.0)
     follower = Follower(JOBS, listing, sink, options, lambda: NOW)
     return lambda: follower.step(Event())
@@ -247,7 +247,7 @@ def test_a_server_that_ends_each_watch_at_once_is_asked_after_a_pause(cluster, s
             return False
 
     sink = ApplicationStore(embedded, JOBS, Reading.of(settings))
-    listing = list_applications(open_client(settings), "jobs")
+    listing = application_list_call(open_client(settings), "jobs")
     Follower(JOBS, listing, sink, Options(2, 5, 5.0)).step(Waiting())
 
     assert cluster.asked("watch=") == 1

@@ -5,14 +5,16 @@ import pytest
 from lineage.process.environment import InvalidSettingError
 from runbooks.actions.kubernetes_settings import KubernetesSettings, read_for_watch
 from service.ingest.kubernetes.__main__ import main
-from service.runtime.roles import commands
+from service.runtime.roles import role_commands
 from service.runtime.settings import Settings
 
 
 def test_up_runs_it_where_namespaces_are_named():
     """Run no fourth role by default."""
     with_it, without = Settings(kubernetes_namespaces="jobs"), Settings()
-    beside = {one.role for one in commands(with_it)} - {one.role for one in commands(without)}
+    beside = {one.role for one in role_commands(with_it)} - {
+        one.role for one in role_commands(without)
+    }
 
     assert beside == {"kubernetes"}
 

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from service.ingest.marquez.event_identity import known_of
+from service.ingest.marquez.event_identity import valid_core
 from tests.collector.running import ROOT, Collector
 from tests.fakes.marquez import Event, FakeMarquez
 from tests.service.commandline import environ
@@ -101,9 +101,9 @@ def reckon(
 ) -> Reckoning:
     """Compare both sides, and print the result."""
     spooled = [row[0] for row in collector.rows("SELECT body FROM event")]
-    here = Counter(known_of(body).identity() for body in spooled)
+    here = Counter(valid_core(body).identity() for body in spooled)
     held = [json.dumps(event).encode() for event in marquez.stored_events()]
-    there = Counter(known_of(body).identity() for body in held)
+    there = Counter(valid_core(body).identity() for body in held)
     our_ids, their_ids = _identities(ours), _identities(theirs)
     reckoning = Reckoning(
         missing_there=len(our_ids - there.keys()),
@@ -118,13 +118,13 @@ def reckon(
 
 
 def _identities(events: list[Event]) -> set[bytes]:
-    return {known_of(json.dumps(event).encode()).identity() for event in events}
+    return {valid_core(json.dumps(event).encode()).identity() for event in events}
 
 
 def _out_of_order(held: list[bytes]) -> int:
     first: dict[str, str | None] = {}
     for body in held:
-        known = known_of(body)
+        known = valid_core(body)
         if known.run is None:
             continue  # the role's own sign of life is of no run
         first.setdefault(known.whose, known.eventType)

@@ -7,7 +7,14 @@ import pytest
 from sqlalchemy import Engine
 
 from lineage.process.clock import to_micros
-from service.ingest.marquez.store import Comparison, MissingRun, Probe, PullState, SetAside, Store
+from service.ingest.marquez.store import (
+    Comparison,
+    MissingRunRow,
+    Probe,
+    PullState,
+    SetAside,
+    Store,
+)
 from tests.collector.running import Collector
 from tests.fakes.marquez import FakeMarquez, minutes, run_event
 from tests.service.commandline import answer, lineward
@@ -101,7 +108,10 @@ def _fill(catalog: Engine) -> None:
     store.pull_state("http://marquez:5000", at)
     store.note_pulled("http://marquez:5000", at, taken=5, rejected=1)
     store.note_probe(Probe(at, is_answered=True, seconds=1.25, status=200, detail="dataset:a:b"))
-    missing = [MissingRun("there", "r8", "jobs", "etl\x1b[2J"), MissingRun("here", "r9", "j", "n")]
+    missing = [
+        MissingRunRow("there", "r8", "jobs", "etl\x1b[2J"),
+        MissingRunRow("here", "r9", "j", "n"),
+    ]
     store.note_comparison(Comparison(at, 100, 1, 90, 1), missing)
 
 

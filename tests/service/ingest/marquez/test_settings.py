@@ -4,15 +4,17 @@ import pytest
 
 from lineage.process.environment import InvalidSettingError
 from service.ingest.marquez.settings import read_marquez
-from service.runtime.roles import commands
+from service.runtime.roles import role_commands
 from service.runtime.settings import Settings
 from tests.service.commandline import lineward
 
 
 def test_the_role_runs_where_a_marquez_is_named():
     """Start three roles by default."""
-    without = [command.role for command in commands(Settings())]
-    beside = [command.role for command in commands(Settings(marquez_url="http://marquez:5000"))]
+    without = [command.role for command in role_commands(Settings())]
+    beside = [
+        command.role for command in role_commands(Settings(marquez_url="http://marquez:5000"))
+    ]
 
     assert without == ["collector", "service", "pipeline"]
     assert beside == ["collector", "service", "marquez", "pipeline"]

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from service.ingest.ship import reading
-from service.ingest.ship.reading import GzipStream, Line, lines, open_file
+from service.ingest.ship.reading import GzipStream, Line, complete_lines, open_file
 from tests.service.ingest.ship.written import Memory, as_lines, event, events, shipper
 
 
 def _lines(file: Path, content: bytes, place: int = 0) -> list[Line]:
     file.write_bytes(content)
     with open_file(file) as stream:
-        return list(lines(stream, place, 1))
+        return list(complete_lines(stream, place, 1))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.errors import RejectedInputError
-from service.ingest.collector_client import StoppedError
+from service.ingest.collector_client import UploadStoppedError
 from service.ingest.ship import positions
 from service.ingest.ship.positions import Positions
 from service.ingest.ship.shipper import FolderShipper, Unfinished
@@ -153,7 +153,7 @@ def test_a_position_is_stored_only_after_the_answer(
     """Lose nothing by dying between two batches; with the place noted first, lose a batch."""
     append(folder / "events.jsonl", events(0, 1_400))
     memory = Memory(dies_after=1 if kind is FolderShipper else 0)
-    with pytest.raises(StoppedError):
+    with pytest.raises(UploadStoppedError):
         shipper(folder, memory, kind).ship_all()
     after = Memory()
     shipper(folder, after).ship_all()

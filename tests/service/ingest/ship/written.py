@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from service.ingest.collector_client import StoppedError
+from service.ingest.collector_client import UploadStoppedError
 from service.ingest.event_uploader import RejectedUpload
 from service.ingest.ship.positions import Positions
 from service.ingest.ship.shipper import FolderShipper
@@ -53,7 +53,7 @@ class Memory:
         """Remember them."""
         self.where += where
         if self._left == 0:
-            raise StoppedError
+            raise UploadStoppedError
         self._left -= 1
         self.bodies += bodies
         return [

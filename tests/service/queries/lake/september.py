@@ -27,13 +27,13 @@ from service.queries.lake.runs import (
     run_in_lake,
 )
 from service.queries.run_shapes import RunDetail
-from service.queries.runs import run
+from service.queries.runs import runs_of_id
 from service.queries.visibility import EVERYTHING, Visibility
 from service.runtime.settings import Settings
 from slis.lake.writer import LakeWriter
 from slis.settings import PipelineSettings
 from slis.stream.batch import Batches
-from slis.stream.prune import prune
+from slis.stream.prune import prune_lake_and_catalog
 from tests.slis.stream.spools import Event, Lander, run_event, symlink
 
 THEN = datetime(2026, 9, 3, 10, tzinfo=UTC)
@@ -149,7 +149,7 @@ class Installation:
     def forget(self, *, lake_days: int = LAKE_DAYS) -> None:
         """Let retention delete what is older than the hot days, as in November."""
         settings = PipelineSettings(write_days=HOT_DAYS, event_days=7)
-        prune(self._lander.writer, settings, NOW, lake_days=lake_days)
+        prune_lake_and_catalog(self._lander.writer, settings, NOW, lake_days=lake_days)
 
     def ask_catalog(self) -> AbstractContextManager[CatalogSession]:
         """Begin a question to the catalog."""
@@ -158,7 +158,7 @@ class Installation:
     def catalog_runs(self, run_id: str, visibility: Visibility = EVERYTHING) -> list[RunDetail]:
         """Return what the catalog says of a run."""
         with open_session(self.settings, lambda: NOW, visibility) as asked:
-            return run(asked.reader, run_id, asked.visibility).runs
+            return runs_of_id(asked.reader, run_id, asked.visibility).runs
 
     def lake_run(
         self, run_id: str, *window: str, visibility: Visibility = EVERYTHING, seconds: float = 60.0

@@ -5,7 +5,7 @@ import json
 import pytest
 from litestar.testing import TestClient
 
-from lineage.lake.settings import read_settings
+from lineage.lake.settings import read_lake_settings
 from service.api.app import create_app
 from service.errors import (
     InvalidQuestionError,
@@ -124,7 +124,7 @@ def test_a_bucket_that_does_not_answer_is_no_answer(embedded, tmp_path):
     server = S3Server()
     create_bucket(server.endpoint, "bucket")
     variables = lake_variables(server.endpoint, "bucket/lake", tmp_path)
-    installed = fill(Installation(embedded, tmp_path, read_settings(variables)))
+    installed = fill(Installation(embedded, tmp_path, read_lake_settings(variables)))
     server.stop()
 
     with pytest.raises(UnreachableLakeError) as raised:

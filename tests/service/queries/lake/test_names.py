@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lineage.names.keys import shorten
 from lineage.names.names import fold
-from lineage.policy import DEFAULT, parse
+from lineage.policy import DEFAULT, parse_policy
 from service.queries.lake.names import words_of
 
 
@@ -38,7 +38,7 @@ def test_every_name_of_a_dataset_has_a_word():
 
 def test_names_that_the_policy_leads_to_a_dataset_are_searched_too():
     """Choose words of folds and aliases too."""
-    policy = parse(
+    policy = parse_policy(
         "folds:\n"
         '  - {match: "s3://lake/exports/run_{n}", dataset: "s3://lake/exports/all"}\n'
         "aliases:\n"

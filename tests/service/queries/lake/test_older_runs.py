@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from litestar.testing import TestClient
 
-from lineage.lake.settings import read_settings
+from lineage.lake.settings import read_lake_settings
 from service.api.app import create_app
 from service.errors import UnknownDatasetError, UnknownRunError
 from service.queries.visibility import Visibility
@@ -196,7 +196,7 @@ def test_the_lake_in_a_bucket_answers_the_same(embedded, tmp_path):
     with s3_server() as endpoint:
         bucket = create_bucket(endpoint, f"b{os.urandom(4).hex()}")
         variables = lake_variables(endpoint, f"{bucket.name}/lake", tmp_path)
-        installed = fill(Installation(embedded, tmp_path, read_settings(variables)))
+        installed = fill(Installation(embedded, tmp_path, read_lake_settings(variables)))
         before = {run_id: installed.catalog_runs(run_id) for run_id in NAMED}
         installed.forget()
 

@@ -10,7 +10,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.job_names import WITH_EVERY_JOB
 from service.queries.marquez_api import datasets, job_list, paging, runs
-from service.queries.marquez_ids import version_id
+from service.queries.marquez_api.ids import version_id
 from service.queries.timestamps import iso_of
 from tests.service import shop
 from tests.service.queries.marquez_api import warehouse

@@ -7,7 +7,7 @@ from lineage.catalog.reader import open_reader
 from service.api.app import create_app
 from service.errors import UnknownRunError
 from service.queries import diff as module
-from service.queries.diff import ValueChange, diff, runs_of_job
+from service.queries.diff import ValueChange, compare_runs, last_good_and_failed
 from service.queries.schema_changes import Retyped, SchemaChange, SchemaField
 from service.runtime.settings import Settings
 from tests.service.commandline import answer, lineward
@@ -57,7 +57,7 @@ def test_two_runs_differ_in_code_settings_inputs_versions_and_schemas(lander, ca
     """Leave out equal values: neither engine nor Spark's settings are named."""
     _land(lander, at)
 
-    found = _query(catalog, diff, "ok2", "bad1")
+    found = _query(catalog, compare_runs, "ok2", "bad1")
 
     assert (found.first.status, found.second.status, found.same) == ("COMPLETE", "FAIL", False)
     assert found.changes == [
@@ -80,7 +80,7 @@ def test_a_run_differs_in_nothing_from_itself(lander, catalog, at):
     """Show nothing that is equal."""
     _land(lander, at)
 
-    found = _query(catalog, diff, "ok1", "ok1")
+    found = _query(catalog, compare_runs, "ok1", "ok1")
 
     assert (found.same, found.changes, found.datasets) == (True, [], [])
 
@@ -95,7 +95,7 @@ def test_a_root_run_stands_for_itself_and_its_children(lander, catalog, at):
         run_event("COMPLETE", at(1), run="app2", job="shop", inputs=["raw"]),
     )
 
-    found = _query(catalog, diff, "app1", "app2")
+    found = _query(catalog, compare_runs, "app1", "app2")
 
     assert (found.first.runs, found.first.status, found.first.duration_seconds) == (3, "FAIL", 7200)
     assert [(one.dataset, one.only_in) for one in found.datasets] == [("core", "first")]
@@ -105,7 +105,7 @@ def test_a_job_is_shown_by_its_last_success_and_the_first_failure_after_it(lande
     """Choose the first failure, which may have caused the newest."""
     _land(lander, at)
 
-    assert _query(catalog, runs_of_job, "app") == ("ok2", "bad1")
+    assert _query(catalog, last_good_and_failed, "app") == ("ok2", "bad1")
 
 
 def test_a_job_that_has_recovered_is_shown_by_its_newest_fault(lander, catalog, at):
@@ -113,7 +113,7 @@ def test_a_job_that_has_recovered_is_shown_by_its_newest_fault(lander, catalog, 
     _land(lander, at)
     lander.land(_run(at(5), "ok3", "v3", "d5"))
 
-    assert _query(catalog, runs_of_job, "app") == ("ok2", "bad1")
+    assert _query(catalog, last_good_and_failed, "app") == ("ok2", "bad1")
 
 
 def test_a_job_without_a_failure_has_nothing_to_compare(lander, catalog, at):
@@ -121,9 +121,9 @@ def test_a_job_without_a_failure_has_nothing_to_compare(lander, catalog, at):
     lander.land(_run(at(1), "ok1", "v1", "d1"))
 
     with pytest.raises(UnknownRunError, match="no failure after a success"):
-        _query(catalog, runs_of_job, "app")
+        _query(catalog, last_good_and_failed, "app")
     with pytest.raises(UnknownRunError, match="no run of a job 'nope'"):
-        _query(catalog, runs_of_job, "nope")
+        _query(catalog, last_good_and_failed, "nope")
 
 
 def test_command_and_api_answer_alike(lander, catalog, at):
@@ -148,7 +148,7 @@ def test_without_the_rule_an_unreported_schema_loses_all_fields(lander, catalog,
     """Run the mutant: treat a schema that a run did not report as empty."""
     _land(lander, at)
     lander.land(run_event("COMPLETE", at(6), run="mute", outputs=["core"]))
-    (only,) = _query(catalog, diff, "ok1", "mute").datasets
+    (only,) = _query(catalog, compare_runs, "ok1", "mute").datasets
     assert (only.dataset, only.only_in) == ("raw", "first")
     monkeypatch.setattr(
         module,
@@ -156,7 +156,7 @@ def test_without_the_rule_an_unreported_schema_loses_all_fields(lander, catalog,
         lambda one, _other, known: module.schema_change(module.fields_of(known[one]), []),
     )
 
-    found = _query(catalog, diff, "ok1", "mute").datasets
+    found = _query(catalog, compare_runs, "ok1", "mute").datasets
 
     assert next(one.schema.removed for one in found if one.dataset == "core")
 
@@ -170,7 +170,7 @@ def test_a_job_below_a_root_is_compared_by_its_own_runs(lander, catalog, at):
         run_event("COMPLETE", at(2), run="b2", job="dag.b", root=("d2", "dag"), **given),
     )
 
-    assert _query(catalog, runs_of_job, "dag.a") == ("a1", "a2")
-    found = _query(catalog, diff, "a1", "a2")
+    assert _query(catalog, last_good_and_failed, "dag.a") == ("a1", "a2")
+    found = _query(catalog, compare_runs, "a1", "a2")
     assert (found.first.job_name, found.second.status, found.second.runs) == ("dag.a", "FAIL", 1)
-    assert _query(catalog, runs_of_job, "dag") == ("d1", "d2")
+    assert _query(catalog, last_good_and_failed, "dag") == ("d1", "d2")

@@ -9,9 +9,9 @@ from lineage.catalog.reader import open_reader
 from lineage.process.clock import to_micros
 from service.queries.dataset_history import dataset_history
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.diff import ValueChange, diff
+from service.queries.diff import ValueChange, compare_runs
 from service.queries.lineage_at import past_lineage
-from service.queries.runs import run
+from service.queries.runs import runs_of_id
 from tests.slis.stream.spools import run_event
 
 pytestmark = pytest.mark.postgres_nightly
@@ -38,7 +38,7 @@ def reader(lander, catalog, at):
 @pytest.mark.parametrize(("run_id", "rows", "size"), [("r0", 3, 1), ("r1", _COUNTED, 70)])
 def test_a_run_shows_its_rows(reader, run_id, rows, size):
     """Show rows and bytes."""
-    (answer,) = run(reader, run_id).runs
+    (answer,) = runs_of_id(reader, run_id).runs
 
     assert [(io.rows, io.bytes) for io in answer.datasets if io.direction == "write"] == [
         (rows, size)
@@ -68,7 +68,7 @@ def test_the_rows_of_a_write_are_those_of_its_hour(lander, reader, catalog, at):
 
 def test_a_comparison_shows_row_counts(reader):
     """Show them as values of the output."""
-    (core,) = diff(reader, "r0", "r1").datasets
+    (core,) = compare_runs(reader, "r0", "r1").datasets
 
     assert core.changes == [
         ValueChange("rows", "3", str(_COUNTED)),

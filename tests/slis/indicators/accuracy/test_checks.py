@@ -3,7 +3,7 @@
 import pytest
 
 from slis.indicators.accuracy import checks as module
-from slis.indicators.accuracy.checks import checks
+from slis.indicators.accuracy.checks import compare_edges
 from slis.indicators.accuracy.evaluate import accuracy_states, accuracy_tally, strata
 from slis.indicators.accuracy.schemas import CHECKS, LATEST, SOURCES
 from tests.slis.sli_frames import day, frame, instants
@@ -35,7 +35,7 @@ def test_an_edge_agrees_is_missing_or_is_wrong(spark):
     evidence = _edges(spark, (1, "/in/a"), (1, "/in/b"))
     reported = _edges(spark, (1, "/in/a"), (1, "/in/c"), (2, "/in/c"))
 
-    assert _outcomes(checks(evidence, reported), "/in/a", "/in/b", "/in/c") == {
+    assert _outcomes(compare_edges(evidence, reported), "/in/a", "/in/b", "/in/c") == {
         (1, "/in/a"): "good",
         (1, "/in/b"): "edge_missing",
         (1, "/in/c"): "edge_wrong",
@@ -46,14 +46,14 @@ def test_a_list_that_is_not_whole_proves_no_reported_edge_wrong(spark):
     """Keep the edge: the missing part may name it."""
     evidence = _edges(spark, (1, "/in/a"), (1, None), is_whole=False)
 
-    found = checks(evidence, _edges(spark, (1, "/in/a"), (1, "/in/c")))
+    found = compare_edges(evidence, _edges(spark, (1, "/in/a"), (1, "/in/c")))
 
     assert _outcomes(found, "/in/a", "/in/c") == {(1, "/in/a"): "good"}
 
 
 def test_a_folder_agrees_with_a_file_in_it_and_with_no_neighbour(spark):
     """Match the folder of a file, as the listener names it; `/in` is not the folder of `/in2/a`."""
-    found = checks(_edges(spark, (1, "/in/a"), (1, "/in2/a")), _edges(spark, (1, "/in")))
+    found = compare_edges(_edges(spark, (1, "/in/a"), (1, "/in2/a")), _edges(spark, (1, "/in")))
 
     assert _outcomes(found, "/in/a", "/in2/a", "/in") == {
         (1, "/in/a"): "good",
@@ -71,7 +71,7 @@ def test_comparing_names_by_prefix_alone_would_hide_an_error(spark, monkeypatch)
         ),
     )
 
-    found = checks(_edges(spark, (1, "/in2/a")), _edges(spark, (1, "/in")))
+    found = compare_edges(_edges(spark, (1, "/in2/a")), _edges(spark, (1, "/in")))
 
     assert _outcomes(found, "/in2/a") == {(1, "/in2/a"): "good"}
 

@@ -86,7 +86,7 @@ def _find_edges(spark, runs):
     ]
     ran, touching = frame(spark, STATEMENTS, texts), frame(spark, TOUCHED, touched)
     known = is_mentioned(frame(spark, KNOWN, _KNOWN), ran)
-    asked = frame(spark, ASKED, catalog_frames.rows(asked_names(ran, touching, known)))
+    asked = frame(spark, ASKED, catalog_frames.frame_rows(asked_names(ran, touching, known)))
     rows = sql_evidence(asked, touching, known, frame(spark, LEADS, _LEADS)).collect()
     found = {(row.root_run_id, row.downstream_key, row.upstream_key) for row in rows}
     return {name: {(lower, upper) for run, lower, upper in found if run == name} for name in runs}

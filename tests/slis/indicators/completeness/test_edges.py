@@ -1,7 +1,7 @@
 """M3b: which edges are expected, and which of them were reported in time."""
 
 from slis.indicators.completeness import edges as module
-from slis.indicators.completeness.edges import edge_states, edge_tally, edges
+from slis.indicators.completeness.edges import edge_states, edge_tally, judge_edges
 from slis.indicators.completeness.schemas import EXPECTED_EDGES, NAMES
 from tests.slis.sli_frames import day, frame, gaps, instants
 
@@ -26,7 +26,7 @@ _DAILY = {
 def _judge(spark, at, *rows: dict, silent=()):
     named = [{"downstream_key": 100 + n, "upstream_key": n, **row} for n, row in enumerate(rows)]
     expected = frame(spark, EXPECTED_EDGES, [{**_DAILY, **row} for row in named])
-    return edges(expected, instants(spark, at), gaps(spark, *silent))
+    return judge_edges(expected, instants(spark, at), gaps(spark, *silent))
 
 
 def _missing(judged):

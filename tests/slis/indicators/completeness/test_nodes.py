@@ -4,7 +4,7 @@ import pytest
 
 from lineage.policy.objectives import Requirements
 from slis.indicators.completeness import nodes as module
-from slis.indicators.completeness.nodes import node_states, node_tally, nodes
+from slis.indicators.completeness.nodes import judge_nodes, node_states, node_tally
 from slis.indicators.completeness.schemas import NODES
 from tests.slis.sli_frames import day, frame, instants
 
@@ -17,7 +17,7 @@ _REGULATED = Requirements()
 
 def _judge(spark, requirements, rows):
     described = frame(spark, NODES, [{**_COMPLETE, **row} for row in rows])
-    return nodes(described, instants(spark, day(1)), requirements)
+    return judge_nodes(described, instants(spark, day(1)), requirements)
 
 
 def _tallies(judged):

@@ -58,7 +58,7 @@ def _fill(catalog):
 def test_every_field_is_looked_up(spark, catalog):
     """Read the regulated dataset alone, on either database."""
     _fill(catalog)
-    dataset_policies.renew(catalog, POLICY)
+    dataset_policies.renew_policies(catalog, POLICY)
 
     (row,) = required_nodes(spark, catalog, POLICY).collect()
 
@@ -72,7 +72,7 @@ def test_nothing_is_read_where_nothing_is_required(spark, catalog):
     """Read one row per evaluation for a policy without regulated datasets."""
     _fill(catalog)
     policy = Policy(datasets=(DatasetRule("shop/core.orders", tier="critical"),))
-    dataset_policies.renew(catalog, policy)
+    dataset_policies.renew_policies(catalog, policy)
 
     assert required_nodes(spark, catalog, policy) is None
 

@@ -1,11 +1,11 @@
 """Inputs of the outputs of a connector."""
 
-from slis.stream.derived.connectors import pairs
+from slis.stream.derived.connectors import match_by_endings
 
 
 def _pair_names(inputs: str, outputs: str) -> list[tuple[str, str]]:
     sources, sinks = (dict(enumerate(names.split())) for names in (inputs, outputs))
-    return [(sources[up], sinks[down]) for up, down in pairs(sources, sinks)]
+    return [(sources[up], sinks[down]) for up, down in match_by_endings(sources, sinks)]
 
 
 def test_a_topic_derives_from_the_table_of_its_name():

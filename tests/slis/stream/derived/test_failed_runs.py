@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from alerts.detection.bad_datasets import load_failures
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from lineage.process.clock import to_micros
 from lineage.states import NEVER_ENDED
 from slis.evaluation.evaluation import evaluate
@@ -146,7 +146,7 @@ def test_the_order_of_events_makes_no_difference(catalogs, at, tmp_path, kinds):
 
 def test_a_new_dataset_whose_first_write_was_killed_is_bad_by_that_run(spark, lander, catalog, at):
     """Show `bad` instead of `learning`, and the run and its error in the incident."""
-    policy = parse("datasets: [{match: n/out, tier: critical}]")
+    policy = parse_policy("datasets: [{match: n/out, tier: critical}]")
     lander.land(_app("START", at(11)), _write("START", at(11, 1)), _app("COMPLETE", at(11, 5)))
     evaluate(spark, catalog, policy, at(12) + timedelta(minutes=1))
 

@@ -14,7 +14,7 @@ from slis.stream.facets.column_edges import (
     of_whole_field,
     transformations_of,
 )
-from slis.stream.facts.dataset_facets import ColumnLineage
+from slis.stream.facts.dataset_facets import ColumnLineageFacet
 from slis.stream.names.rekey import move_facts
 from slis.stream.staging import staging
 from tests.lineage.catalog.test_retention import put_dataset
@@ -56,10 +56,10 @@ def test_texts_are_bounded_and_a_secret_at_the_cut_is_redacted():
 
 def test_an_older_facet_describes_the_whole_field():
     """Read the single type and description of older facets."""
-    older = ColumnLineage([], "MASKED", "hashed")
+    older = ColumnLineageFacet([], "MASKED", "hashed")
 
     assert of_whole_field(older) == '[{"type":"MASKED","description":"hashed"}]'
-    assert of_whole_field(ColumnLineage()) is None
+    assert of_whole_field(ColumnLineageFacet()) is None
 
 
 def _merge(catalog, *rows: tuple):

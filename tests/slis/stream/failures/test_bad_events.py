@@ -4,7 +4,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from lineage.policy import Folding
+from lineage.policy import CompiledFolds
 from slis.settings import SharedPaths
 from slis.stream import batch
 from slis.stream.facts import Facts
@@ -38,7 +38,7 @@ class Failing:
         self.error: type[BaseException] = Odd
         self._works = batch.staged_rows
 
-    def __call__(self, facts: Facts, folds: Folding, *, are_history: bool) -> Rows:
+    def __call__(self, facts: Facts, folds: CompiledFolds, *, are_history: bool) -> Rows:
         """Fail, or work."""
         found = self._works(facts, folds, are_history=are_history)
         columns, values = found["s_run"]

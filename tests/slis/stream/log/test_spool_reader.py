@@ -5,7 +5,12 @@ from contextlib import closing
 import pytest
 
 from slis.stream.log import spool_reader
-from slis.stream.log.spool_reader import BatchLimits, last_seq_within, open_spool, read
+from slis.stream.log.spool_reader import (
+    BatchLimits,
+    last_seq_within,
+    open_spool_to_read,
+    read_next_events,
+)
 from tests.slis.stream.spools import run_event, spool
 
 
@@ -38,7 +43,7 @@ def path(tmp_path, at):
 )
 def test_a_batch_ends_where_the_first_of_its_bounds_is_reached(path, after_seq, bounds, last_seq):
     """Cut by events, by bytes, or by the last event that it may hold."""
-    with closing(open_spool(path)) as opened:
+    with closing(open_spool_to_read(path)) as opened:
         assert last_seq_within(opened, after_seq, bounds) == last_seq
 
 
@@ -46,7 +51,7 @@ def test_a_batch_is_read_in_pieces_of_bounded_size(path, monkeypatch):
     """Bound the part of one Spark task; an event is never split."""
     monkeypatch.setattr(spool_reader, "_RECORD_BATCH_BYTES", 1_500)
 
-    table = read(path, 1, BatchLimits(100, 1 << 20))
+    table = read_next_events(path, 1, BatchLimits(100, 1 << 20))
 
     assert table["seq"].to_pylist() == [2, 4, 5, 6, 7, 8]
     assert set(table["after_seq"].to_pylist()) == {1}
@@ -58,6 +63,6 @@ def test_a_batch_is_read_in_pieces_of_bounded_size(path, monkeypatch):
 
 def test_no_event_is_an_empty_table_of_the_same_columns(path):
     """Return an empty table with the columns: most checks find no events."""
-    table = read(path, 8, BatchLimits(100, 1 << 20))
+    table = read_next_events(path, 8, BatchLimits(100, 1 << 20))
 
     assert (table.num_rows, table.num_columns) == (0, 7)

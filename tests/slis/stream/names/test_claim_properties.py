@@ -4,7 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineage.names.aliases import Sets
-from slis.stream.names.claims import RENAME, SYMLINK, DatasetLink, LinkClaims, Writers, holding
+from slis.stream.names.claims import (
+    RENAME,
+    SYMLINK,
+    DatasetLink,
+    LinkClaims,
+    Writers,
+    holding_links,
+)
 
 _OURS, _THEIRS, _FREE = range(3), range(3, 5), range(5, 8)
 _ANY = [*_OURS, *_THEIRS, *_FREE]
@@ -32,7 +39,7 @@ _DECLARED = st.sets(st.sampled_from(_ANY), max_size=2)
 def _list_joined(claims, writers):
     """Return the pairs of names that are one dataset."""
     datasets = Sets()
-    for link in holding(claims, writers):
+    for link in holding_links(claims, writers):
         datasets.join(link.alias_key, link.dataset_key)
     return {
         (one, other)
@@ -49,7 +56,7 @@ def test_the_order_in_which_claims_are_read_does_not_matter(claims, declared, ra
     shuffled = list(claims.items())
     random.shuffle(shuffled)
 
-    assert holding(dict(shuffled), writers) == holding(claims, writers)
+    assert holding_links(dict(shuffled), writers) == holding_links(claims, writers)
 
 
 @given(_claims([*_OURS, *_FREE], ["shop"]), _claims(_ANY, ["evil", "third"]), _DECLARED)

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from lineage.policy import DEFAULT, parse
+from lineage.policy import DEFAULT, parse_policy
 from slis.evaluation import dataset_policies
 from slis.evaluation.evaluation import evaluate
-from slis.evaluation.input import EvaluationInput, position
+from slis.evaluation.input import EvaluationInput, range_of_evaluation
 from slis.evaluation.policy_names import renew_names
 from slis.indicators.quality.evaluate import defects_found
 from tests.slis.stream.names.claim_events import (
@@ -30,7 +30,7 @@ def test_a_claim_is_one_ticket_of_a_declared_dataset_and_none_of_optional_ones(
     spark, lander, catalog, at
 ):
     """Open one ticket, however often and by how many jobs the fact is claimed."""
-    policy = parse("datasets: [{match: s3://lake/mart/revenue, tier: critical}]")
+    policy = parse_policy("datasets: [{match: s3://lake/mart/revenue, tier: critical}]")
     renew_names(catalog, policy, at(7))
     revenue, optional = mine("revenue"), [("s3://lake", f"x{n}") for n in range(3)]
     lander.land(*(event(at(8), "shop", *name) for name in (revenue, *optional)))
@@ -68,15 +68,15 @@ def _policy(cases):
         if case.startswith(prefix)
     ]
     owners = "[{name: shop, slack: '#shop'}, {name: mallory, slack: '#m'}]"
-    return parse(f"owners: {owners}\ndatasets: [{', '.join(lines)}]")
+    return parse_policy(f"owners: {owners}\ndatasets: [{', '.join(lines)}]")
 
 
 def _tickets(spark, catalog, policy, as_of):
     """Return the evidence of each dataset whose content an evaluation finds wrong."""
     renew_names(catalog, policy, as_of)
-    dataset_policies.renew(catalog, policy)
+    dataset_policies.renew_policies(catalog, policy)
     with catalog.connect() as connection:
-        at = position(connection, as_of)
+        at = range_of_evaluation(connection, as_of)
     instants = EvaluationInput(spark, catalog, at, policy).instants
     found = [
         row
@@ -184,7 +184,7 @@ def test_tier_and_owner_are_one_ticket_until_the_policy_settles_them_or_seven_da
     policy = _policy([case])
     renew_names(catalog, policy, at(7))
     lander.land(event(at(8), "shop", *mine(case)), *_reads(at(9), "evil", case, claim))
-    settled = parse(
+    settled = parse_policy(
         """
         owners: [{name: mallory, slack: "#m"}]
         datasets: [{match: s3://lake/mart/owned_both, tier: critical, owner: mallory}]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage.policy import parse
+from lineage.policy import parse_policy
 from slis.evaluation.policy_names import renew_names
 from tests.slis.stream.names.claim_events import (
     DROP,
@@ -70,7 +70,7 @@ def _policy():
         for cases, end in ((_JOINED, ""), (_APART, ", apart: true"))
         for case in cases
     ]
-    return parse(f"datasets: [{', '.join(lines)}]\naliases: [{', '.join(aliases)}]")
+    return parse_policy(f"datasets: [{', '.join(lines)}]\naliases: [{', '.join(aliases)}]")
 
 
 def _moving(case):

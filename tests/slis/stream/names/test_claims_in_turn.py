@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage.policy import DEFAULT, parse
+from lineage.policy import DEFAULT, parse_policy
 from slis.evaluation.evaluation import evaluate
 from slis.evaluation.policy_names import renew_names
 from slis.evaluation.retirement import retire_unused
@@ -21,7 +21,7 @@ from tests.slis.stream.spools import CANONICAL, rows
 
 def _policy_for(cases):
     names = (f"{{match: 's3://lake/mart/{case}', tier: critical}}" for case in cases)
-    return parse(f"datasets: [{', '.join(names)}]")
+    return parse_policy(f"datasets: [{', '.join(names)}]")
 
 
 _MINE = mine("revenue")
@@ -145,7 +145,7 @@ def test_the_policy_still_joins_what_no_event_may(lander, catalog, at):
     lander.land(event(at(8), "shop", *_MINE))
     lander.land(event(at(9), "evil", "s3://copy", "b"))
 
-    joined = parse("aliases: [{name: s3://copy/b, dataset: s3://lake/mart/revenue}]")
+    joined = parse_policy("aliases: [{name: s3://copy/b, dataset: s3://lake/mart/revenue}]")
     renew_names(catalog, joined, at(10))
 
     assert rows(catalog, CANONICAL) == [("b", "mart/revenue"), ("mart/revenue", "mart/revenue")]

@@ -8,13 +8,13 @@ from sqlalchemy import Engine
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from lineage.names.keys import key
-from lineage.policy import DEFAULT, PolicyFile, folding, parse
+from lineage.policy import DEFAULT, PolicyFile, folds_of, parse_policy
 from slis.evaluation import policy_names
 from slis.evaluation.policy_names import renew_names
 from slis.stream.names import spellings
 from tests.slis.stream.spools import CANONICAL, WRITES, Lander, rows, run_event, symlink
 
-_FOLDS = parse("folds: [{match: 'n/run_{n}', dataset: n/run}]")
+_FOLDS = parse_policy("folds: [{match: 'n/run_{n}', dataset: n/run}]")
 _FOLD_ALIASES = "SELECT name FROM dataset_alias WHERE rule = 'fold' ORDER BY 1"
 # All facts of datasets by name, for comparisons in any order.
 _FACTS = (
@@ -156,7 +156,7 @@ def test_many_names_are_moved_a_part_at_a_time(lander, catalog, at, monkeypatch)
 
 def test_a_folded_partition_and_a_folded_symlink_lead_to_the_dataset(lander, catalog, at):
     """Apply the built-in rules first, then the policy."""
-    lander.policy = parse(
+    lander.policy = parse_policy(
         "folds:\n- {match: 'n//wh/run_{n}', dataset: n//wh/run}\n"
         "- {match: 'n/db.run_{n}', dataset: n/db.run}"
     )
@@ -208,7 +208,7 @@ def test_without_a_fold_the_names_are_not_looked_at(catalog, at, monkeypatch):
     monkeypatch.setattr("slis.evaluation.policy_folds._candidates", asked.append)
 
     renew_names(catalog, DEFAULT, at(1))
-    found = spellings.spell("n", "run_1", folding(DEFAULT))
+    found = spellings.spell("n", "run_1", folds_of(DEFAULT))
 
     assert asked == []
     assert (found.dataset_name, found.rules) == ("run_1", ())
@@ -234,7 +234,8 @@ def test_a_changed_policy_applies_from_the_next_batch(lander, catalog, at, tmp_p
 def test_a_cache_without_the_policy_in_its_key_would_fold_wrongly(monkeypatch):
     """Run the mutant of the test above: with equal folds, the first policy's stay cached."""
     folds = [
-        folding(parse(f"folds: [{{match: 'n/run_{{n}}', dataset: n/{to}}}]")) for to in ("a", "b")
+        folds_of(parse_policy(f"folds: [{{match: 'n/run_{{n}}', dataset: n/{to}}}]"))
+        for to in ("a", "b")
     ]
     kinds = type(folds[0])
     assert [spellings.spell("n", "run_1", one).dataset_name for one in folds] == ["a", "b"]
@@ -251,7 +252,7 @@ def test_a_name_with_an_alias_instead_of_a_fold_moves_completely(lander, catalog
     """Prefer an alias of the policy to its folds."""
     lander.land(*_nights(at, (1, 2)))
     renew_names(catalog, _FOLDS, at(3))
-    policy = parse(
+    policy = parse_policy(
         "folds: [{match: 'n/run_{n}', dataset: n/run}]\n"
         "datasets: [{match: n/other}]\naliases: [{name: n/run_2, dataset: n/other}]"
     )

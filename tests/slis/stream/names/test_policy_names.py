@@ -2,15 +2,15 @@
 
 import pytest
 
-from lineage.policy import DEFAULT, parse
+from lineage.policy import DEFAULT, parse_policy
 from slis.evaluation.policy_names import renew_names
 from tests.slis.stream.spools import CANONICAL, WRITES, rows, run_event, symlink
 
 pytestmark = pytest.mark.postgres_nightly
 
 _SYMLINK = symlink("copy")
-_JOINED = parse("aliases: [{name: n/copy, dataset: n/orders}]")
-_APART = parse("aliases: [{name: n/copy, dataset: n/orders, apart: true}]")
+_JOINED = parse_policy("aliases: [{name: n/copy, dataset: n/orders}]")
+_APART = parse_policy("aliases: [{name: n/copy, dataset: n/orders, apart: true}]")
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_an_alias_waits_for_the_dataset_that_it_names(catalog, write, at):
 def test_an_alias_of_a_declared_dataset_applies_at_once(catalog, write, at):
     """Add the dataset to the catalog by a pattern without wildcards."""
     write("copy", "r1", 8)
-    policy = parse(
+    policy = parse_policy(
         "aliases: [{name: n/copy, dataset: n/orders}]\n"
         "datasets: [{match: n/orders, tier: critical}]"
     )

@@ -4,8 +4,8 @@ import pytest
 
 from lineage.catalog import tables
 from lineage.process.clock import to_micros
-from slis.evaluation.catalog_frames import frame, read
-from slis.evaluation.catalog_frames import rows as python_rows
+from slis.evaluation.catalog_frames import frame, read_frame
+from slis.evaluation.catalog_frames import frame_rows as python_rows
 from slis.stream.reading.problems import NOMINAL_END, NOMINAL_START
 from tests.slis.stream.spools import rows, run_event
 
@@ -137,7 +137,7 @@ def test_a_time_of_an_old_catalog_is_read_within_the_range(spark, lander, catalo
     query = "SELECT nominal_start_at FROM run ORDER BY run_id"
     columns = "nominal_start_at timestamp"
 
-    [found] = read(catalog, query, columns).to_pydict().values()
+    [found] = read_frame(catalog, query, columns).to_pydict().values()
     assert [1970 <= each.year < 2200 for each in found] == [True] * len(STORED)
     given = frame(spark, catalog, query, columns)
     assert python_rows(given) == [{"nominal_start_at": each} for each in found]

@@ -8,9 +8,9 @@ first: 0 is a job with its datasets.
 from lineage.catalog.reader import CatalogReader, rows_for
 from service.queries.catalog_session import CatalogSession
 from service.queries.dataset_lookup import Dataset
-from service.queries.marquez_ids import MOST_RUNS, JobSummary, unknown
-from service.queries.marquez_nodes import Flows, dataset_nodes, job_nodes
-from service.queries.marquez_shapes import MarquezLineage
+from service.queries.marquez_api.ids import MOST_RUNS, JobSummary, unknown_node
+from service.queries.marquez_api.lineage_nodes import Flows, dataset_nodes, job_nodes
+from service.queries.marquez_api.lineage_shapes import MarquezLineage
 from service.queries.visibility import Visibility
 from service.queries.walk import NEXT, cuts_of, edges_between, name_nodes, walk_lineage
 
@@ -63,7 +63,7 @@ def _of_job(
         (key, direction) for key, namespace, direction in rows if visibility.sees(namespace, key)
     ]
     if not seen and not visibility.is_whole:
-        raise unknown("job", job.asked)
+        raise unknown_node("job", job.asked)
     flow = flows.of(job.namespace, job.name)
     flows.asked.add((job.namespace, job.name))
     flow.inputs = {key for key, direction in seen if direction == "read"}

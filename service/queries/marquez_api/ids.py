@@ -63,7 +63,7 @@ class JobSummary(msgspec.Struct, frozen=True):
     is_cut: bool
 
 
-def node_named(reader: CatalogReader, node_id: str, visibility: Visibility) -> Dataset | JobSummary:
+def find_node(reader: CatalogReader, node_id: str, visibility: Visibility) -> Dataset | JobSummary:
     """Parse a node id.
 
     Raises:
@@ -84,10 +84,10 @@ def node_named(reader: CatalogReader, node_id: str, visibility: Visibility) -> D
             found = _job(reader, pairs, rest, visibility)
         if found is not None:
             return found
-    raise unknown(kind[1], rest)
+    raise unknown_node(kind[1], rest)
 
 
-def unknown(kind: str, name: str) -> UnknownNodeError:
+def unknown_node(kind: str, name: str) -> UnknownNodeError:
     """Return a rejection in the words of Marquez."""
     return UnknownNodeError(f"{kind.capitalize()} {name[:80]!r} not found.")
 

@@ -38,7 +38,7 @@ class LeaseLostError(Exception):
     """Error of a process that no longer leads: it must not finish what it does as the leader."""
 
 
-def take(
+def take_row(
     row: LeaseRow, holder: str, now: int, seconds: float, *, is_start: bool = False
 ) -> LeaseRow | None:
     """Return the row of a new epoch of this process; None: another process holds the lease.
@@ -57,7 +57,7 @@ def take(
     return LeaseRow(holder, row.epoch + 1, now, now + _micros(seconds))
 
 
-def renew(row: LeaseRow, epoch: int, now: int, seconds: float) -> LeaseRow | None:
+def renew_row(row: LeaseRow, epoch: int, now: int, seconds: float) -> LeaseRow | None:
     """Return the row with a later end; None: the lease was taken or given up since this epoch.
 
     A lease that has expired is renewed while nobody else has taken it.
@@ -67,7 +67,7 @@ def renew(row: LeaseRow, epoch: int, now: int, seconds: float) -> LeaseRow | Non
     return replace(row, expires_at=now + _micros(seconds))
 
 
-def release(row: LeaseRow, epoch: int) -> LeaseRow | None:
+def release_row(row: LeaseRow, epoch: int) -> LeaseRow | None:
     """Return the row of a lease that another process may take at once; None: it is not ours."""
     return replace(row, expires_at=0) if row.epoch == epoch else None
 

@@ -22,7 +22,9 @@ _STATES: Final[dict[str, RunState]] = {
 }
 
 
-def state_of(started_at: int | None, completed_at: int | None, failed_at: int | None) -> RunState:
+def marquez_run_state(
+    started_at: int | None, completed_at: int | None, failed_at: int | None
+) -> RunState:
     """Return the state of a run in Marquez's words."""
     state = run_state(started_at=started_at, completed_at=completed_at, failed_at=failed_at)
     return _STATES[state]
@@ -112,26 +114,26 @@ class JobData(
     parent_job_uuid: str | None = None
 
 
-class GraphEdge(msgspec.Struct, frozen=True, gc=False):
+class MarquezEdge(msgspec.Struct, frozen=True, gc=False):
     """Edge from node to node."""
 
     origin: str
     destination: str
 
 
-class GraphNode(msgspec.Struct, frozen=True, rename="camel", gc=False):
+class MarquezNode(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """Dataset or job."""
 
     id: str
     type: Literal["DATASET", "JOB"]
     data: DatasetData | JobData
-    in_edges: list[GraphEdge]
-    out_edges: list[GraphEdge]
+    in_edges: list[MarquezEdge]
+    out_edges: list[MarquezEdge]
 
 
 class MarquezLineage(msgspec.Struct, frozen=True):
     """Upstream and downstream nodes, by id; `partial`, which is ours: the graph is cut."""
 
-    graph: list[GraphNode]
+    graph: list[MarquezNode]
     partial: bool
     partial_reason: str | None

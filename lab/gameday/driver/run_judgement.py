@@ -11,12 +11,12 @@ import msgspec
 
 from lab.gameday import scorer
 from lab.gameday.driver.baseline import baseline, unknown_spells
-from lab.gameday.driver.incident_walk import Walked, walk
+from lab.gameday.driver.incident_walk import WalkResult, walk
 from lab.gameday.driver.saved_run import SavedRun, SavedSlab
 from lab.gameday.driver.state_changes import OnDays
 from lab.gameday.fake_receivers import ReceivedMessage
 from lab.gameday.model import DAY
-from lab.gameday.scores import Score
+from lab.gameday.score_shapes import Score
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 
 
@@ -36,7 +36,7 @@ class Judgement(msgspec.Struct, frozen=True):
     false_tickets: list[ReceivedMessage]
 
 
-def judge(
+def judge_run(
     kept: SavedRun, *, began: float | None = None, on_days: OnDays = lambda _: None
 ) -> Judgement:
     """Walk what was kept through the incident step, and score the notifications.
@@ -69,7 +69,7 @@ def judge(
     )
 
 
-def walk_changes(kept: SavedRun, on_days: OnDays = lambda _: None) -> Walked:
+def walk_changes(kept: SavedRun, on_days: OnDays = lambda _: None) -> WalkResult:
     """Return the notifications, by a catalog that is deleted afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="lineward-gameday-"))
     engine = open_catalog(catalog_url(folder))

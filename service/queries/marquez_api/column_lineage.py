@@ -10,11 +10,11 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import pairs_of
 from service.errors import InvalidQuestionError, UnknownNodeError
 from service.queries.catalog_session import CatalogSession
-from service.queries.column_lineage import Column, ColumnEdge, ColumnWalk, cuts_of, edges_of
-from service.queries.columns import transformations_of, types_of
+from service.queries.column_lineage import Column, ColumnEdge, ColumnWalk, column_cuts_of, edges_of
+from service.queries.columns import stored_transformations, types_of
 from service.queries.dataset_lookup import Dataset
-from service.queries.marquez_ids import node_named, unknown
-from service.queries.marquez_shapes import GraphEdge
+from service.queries.marquez_api.ids import find_node, unknown_node
+from service.queries.marquez_api.lineage_shapes import MarquezEdge
 from service.queries.schema_changes import fields_of
 from service.queries.visibility import Visibility
 from service.queries.walk import Name
@@ -28,7 +28,7 @@ ORDER BY last_seen_at, schema_key DESC
 """
 
 
-class InputField(msgspec.Struct, frozen=True, rename="camel", kw_only=True, gc=False):
+class MarquezInputField(msgspec.Struct, frozen=True, rename="camel", kw_only=True, gc=False):
     """Column that a column is made of; `dataset_namespace` as everywhere in this API."""
 
     namespace: str
@@ -50,7 +50,7 @@ class FieldNodeData(msgspec.Struct, frozen=True, rename="camel", kw_only=True, g
     field_type: str  # empty where it is not known, as there
     transformation_description: str | None
     transformation_type: str | None
-    input_fields: list[InputField]
+    input_fields: list[MarquezInputField]
     dataset_namespace: str = msgspec.field(name="dataset_namespace")
 
 
@@ -60,8 +60,8 @@ class FieldNode(msgspec.Struct, frozen=True, rename="camel", gc=False):
     id: str
     type: str
     data: FieldNodeData
-    in_edges: list[GraphEdge]
-    out_edges: list[GraphEdge]
+    in_edges: list[MarquezEdge]
+    out_edges: list[MarquezEdge]
 
 
 class MarquezColumnLineage(msgspec.Struct, frozen=True):
@@ -95,16 +95,16 @@ def marquez_column_lineage(
         for way in ways
     }
     graph, is_cut = _joined(asked.reader, walks)
-    cuts = [*cuts_of(walks), *([_EDGES_CUT] if is_cut else [])]
+    cuts = [*column_cuts_of(walks), *([_EDGES_CUT] if is_cut else [])]
     return MarquezColumnLineage(_nodes(asked, graph), bool(cuts), "; ".join(cuts) or None)
 
 
 def _columns_of(reader: CatalogReader, node_id: str, visibility: Visibility) -> list[Column]:
     kind, _, rest = node_id.partition(":")
     if kind == "dataset":
-        named = node_named(reader, node_id, visibility)
+        named = find_node(reader, node_id, visibility)
         if not isinstance(named, tuple):
-            raise unknown("dataset", rest)
+            raise unknown_node("dataset", rest)
         return [(named[0], field) for field in types_of(reader, named[0])]
     if kind != _FIELD or rest.count(":") < 2:  # noqa: PLR2004 - namespace, name, field
         expected = f"expected dataset:NAMESPACE:NAME or {_FIELD}:NAMESPACE:NAME:FIELD"
@@ -117,13 +117,13 @@ def _column(reader: CatalogReader, rest: str, visibility: Visibility) -> Column:
     colons = [at for at, letter in enumerate(rest) if letter == ":"]
     for at in reversed(colons[-_MOST_COLONS:]):
         try:
-            named = node_named(reader, f"dataset:{rest[:at]}", visibility)
+            named = find_node(reader, f"dataset:{rest[:at]}", visibility)
         except (UnknownNodeError, InvalidQuestionError):
             continue
         found = _field(reader, named, rest[at + 1 :]) if isinstance(named, tuple) else None
         if found is not None:
             return found
-    raise unknown("dataset field", rest)
+    raise unknown_node("dataset field", rest)
 
 
 def _field(reader: CatalogReader, named: Dataset, given: str) -> Column | None:
@@ -164,8 +164,8 @@ def _nodes(asked: CatalogSession, graph: _Graph) -> list[FieldNode]:
     return sorted(nodes, key=lambda node: node.id)
 
 
-def _edges(ids: dict[Column, str], here: Column, others: list[Column]) -> list[GraphEdge]:
-    return [GraphEdge(ids[here], other) for other in sorted(ids[one] for one in others)]
+def _edges(ids: dict[Column, str], here: Column, others: list[Column]) -> list[MarquezEdge]:
+    return [MarquezEdge(ids[here], other) for other in sorted(ids[one] for one in others)]
 
 
 def _types(reader: CatalogReader, keys: set[int]) -> dict[Column, str | None]:
@@ -196,12 +196,14 @@ def _data(
     )
 
 
-def _input(asked: CatalogSession, graph: _Graph, source: Column, column: Column) -> InputField:
+def _input(
+    asked: CatalogSession, graph: _Graph, source: Column, column: Column
+) -> MarquezInputField:
     """Join the types and descriptions: Marquez has one of each."""
     namespace, name = graph.names[source]
     stored = graph.edges[source, column].transformations
-    found = transformations_of(stored, asked.visibility)
-    return InputField(
+    found = stored_transformations(stored, asked.visibility)
+    return MarquezInputField(
         namespace=namespace,
         dataset=name,
         field=source[1],

@@ -8,7 +8,7 @@ from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows, pairs_of
 from lineage.process.clock import to_micros
-from service.ingest.spool_reader import last_seq, unforwarded
+from service.ingest.spool_reader import list_unforwarded, read_last_seq
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso_of, seconds_between
 from service.runtime.settings import Settings
@@ -42,7 +42,7 @@ class UnforwardedEvent(msgspec.Struct, frozen=True):
     set_aside_at: Instant
 
 
-class Forwarding(msgspec.Struct, frozen=True):
+class ForwardingStatus(msgspec.Struct, frozen=True):
     """Progress of forwarding to Marquez; null where it never began."""
 
     cursor: int
@@ -53,7 +53,7 @@ class Forwarding(msgspec.Struct, frozen=True):
     last_set_aside: list[UnforwardedEvent]
 
 
-class Pulling(msgspec.Struct, frozen=True):
+class PullStatus(msgspec.Struct, frozen=True):
     """Progress of reading from Marquez, by the producers' time."""
 
     url: str
@@ -62,7 +62,7 @@ class Pulling(msgspec.Struct, frozen=True):
     age_seconds: float | None
 
 
-class Probed(msgspec.Struct, frozen=True):
+class ProbeStatus(msgspec.Struct, frozen=True):
     """Last probe of Marquez."""
 
     at: Instant
@@ -82,7 +82,7 @@ class MissingRun(msgspec.Struct, frozen=True):
     job_name: str
 
 
-class Compared(msgspec.Struct, frozen=True):
+class ComparisonStatus(msgspec.Struct, frozen=True):
     """Last comparison of a sample of runs."""
 
     at: Instant
@@ -98,12 +98,12 @@ class MarquezStatus(msgspec.Struct, frozen=True):
     """Answer of `lineward marquez status`; what never happened is null."""
 
     url: str | None
-    forwarding: Forwarding | None
+    forwarding: ForwardingStatus | None
     pulled: int
     pull_rejected: int = msgspec.field(name="pull_refused")
-    pulling: list[Pulling]
-    probe: Probed | None
-    comparison: Compared | None
+    pulling: list[PullStatus]
+    probe: ProbeStatus | None
+    comparison: ComparisonStatus | None
     # Runs of ours that Marquez rejected.
     compare_rejected: int = msgspec.field(name="compare_refused")
 
@@ -123,7 +123,7 @@ def marquez_status(reader: CatalogReader, settings: Settings, now: datetime) -> 
         pulled=counts.get("pulled", 0),
         pull_rejected=counts.get("pull_refused", 0),
         pulling=[
-            Pulling(
+            PullStatus(
                 row.url,
                 iso_of(row.started_at),
                 iso_of(row.through),
@@ -139,24 +139,24 @@ def marquez_status(reader: CatalogReader, settings: Settings, now: datetime) -> 
 
 def _forwarding(
     reader: CatalogReader, settings: Settings, counts: dict[str, int]
-) -> Forwarding | None:
+) -> ForwardingStatus | None:
     cursors = reader.rows(CURSOR, {"reader": "marquez"})
     if not cursors:
         return None
     cursor = cursors[0][0]
-    last = last_seq(settings.spool)
+    last = read_last_seq(settings.spool)
     reasons = {
         name.removeprefix(_SET_ASIDE): count
         for name, count in sorted(counts.items())
         if name.startswith(_SET_ASIDE)
     }
     listed = reader.rows(_LISTED, {"most": _MOST_LISTED})
-    return Forwarding(
+    return ForwardingStatus(
         cursor=cursor,
         waiting_events=None if last is None else max(0, last - cursor),
         forwarded=counts.get("forwarded", 0),
         set_aside=reasons,
-        unforwarded=unforwarded(settings.spool),
+        unforwarded=list_unforwarded(settings.spool),
         last_set_aside=[
             UnforwardedEvent(
                 row.spool_seq, row.run, row.reason, row.detail, iso_of(row.set_aside_at)
@@ -166,9 +166,9 @@ def _forwarding(
     )
 
 
-def _probe(reader: CatalogReader, now: int) -> Probed | None:
+def _probe(reader: CatalogReader, now: int) -> ProbeStatus | None:
     for row in reader.rows(_PROBE):
-        return Probed(
+        return ProbeStatus(
             at=iso_of(row.at),
             age_seconds=seconds_between(row.at, now),
             is_answered=bool(row.is_answered),
@@ -179,10 +179,10 @@ def _probe(reader: CatalogReader, now: int) -> Probed | None:
     return None
 
 
-def _comparison(reader: CatalogReader, now: int) -> Compared | None:
+def _comparison(reader: CatalogReader, now: int) -> ComparisonStatus | None:
     for row in reader.rows(_COMPARISON):
         missing = reader.rows(_MISSING, {"most": _MOST_LISTED})
-        return Compared(
+        return ComparisonStatus(
             at=iso_of(row.at),
             age_seconds=seconds_between(row.at, now),
             sampled_ours=row.sampled_ours,

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from service.explorer import addresses, words
-from service.queries.columns import describe
+from service.explorer import addresses, formatting
+from service.queries.columns import describe_transformation
 
 _FOLDER: Final = Path(__file__).parent
 _STYLE: Final = (_FOLDER / "style.css").read_text(encoding="utf-8")
@@ -36,12 +36,12 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: words.NOTHING if value is None else value,
+        finalize=lambda value: formatting.NOTHING if value is None else value,
     )
-    for module in (addresses, words):
+    for module in (addresses, formatting):
         public = {name: each for name, each in vars(module).items() if name[0] != "_"}
         made.globals |= {name: each for name, each in public.items() if callable(each)}
-    made.globals |= {"style": _STYLE, "describe_transformation": describe}
+    made.globals |= {"style": _STYLE, "describe_transformation": describe_transformation}
     return made
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine
 from lineage.catalog import tables
 from lineage.catalog.engine import open_catalog, write_transaction
 from service.api.access.access_policy import AccessInForce
-from service.api.access.versions import store
+from service.api.access.versions import store_versions
 from service.runtime.periodic import is_there
 
 log = structlog.get_logger(__name__)
@@ -94,7 +94,7 @@ class Recorder:
             try:
                 with write_transaction(self._opened()) as connection:
                     _await_turn(connection)
-                    store(connection, versions)
+                    store_versions(connection, versions)
                     if rows:
                         values = [msgspec.structs.asdict(row) for row in rows]
                         connection.execute(tables.access_audit.insert(), values)

@@ -11,7 +11,8 @@ from sqlalchemy import Engine, insert, update
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
-from service.queries import marquez_graph, marquez_ids, walk
+from service.queries import walk
+from service.queries.marquez_api import ids, lineage
 from tests.service import shop
 from tests.service.marquez_graphs import CORE, JOB, graph_of, over_the_shop
 
@@ -170,8 +171,8 @@ def test_a_job_with_too_many_runs_is_partial(client, catalog, monkeypatch):
     with write_transaction(catalog) as connection:
         connection.execute(insert(tables.run), [shop.run_row() | {"run_key": 9, "run_id": "r9"}])
     whole = client.get("/api/v1/lineage", params={"nodeId": JOB}).json()
-    monkeypatch.setattr(marquez_ids, "MOST_RUNS", 1)
-    monkeypatch.setattr(marquez_graph, "MOST_RUNS", 1)
+    monkeypatch.setattr(ids, "MOST_RUNS", 1)
+    monkeypatch.setattr(lineage, "MOST_RUNS", 1)
     cut = client.get("/api/v1/lineage", params={"nodeId": JOB}).json()
 
     assert (whole["partial"], cut["partial"]) == (False, True)

@@ -59,7 +59,7 @@ class ReadyFold(msgspec.Struct, frozen=True):
         )
 
 
-def ready(fold: Fold, position: int) -> ReadyFold | None:
+def compile_fold(fold: Fold, position: int) -> ReadyFold | None:
     """Compile the fold; None for a fold with a problem."""
     dataset = dataset_of(fold.dataset)
     if dataset is None or next(_problems_of(fold), None):

@@ -9,16 +9,16 @@ from lineage.catalog.queries import LEAF_RUN_ID, failed_at, newest_schema
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from service.queries.descriptions import NOTHING, describe_jobs
-from service.queries.marquez_fields import Sayings
-from service.queries.marquez_ids import node_id_of
-from service.queries.marquez_shapes import (
+from service.queries.marquez_api.dataset_details import DatasetDetails
+from service.queries.marquez_api.ids import node_id_of
+from service.queries.marquez_api.lineage_shapes import (
     DatasetData,
-    GraphEdge,
-    GraphNode,
     JobData,
+    MarquezEdge,
+    MarquezNode,
     NodeName,
     RunData,
-    state_of,
+    marquez_run_state,
 )
 from service.queries.timestamps import iso, iso_of, milliseconds_between
 from service.queries.visibility import Visibility
@@ -129,12 +129,12 @@ class Flows(msgspec.Struct):
 
 def dataset_nodes(
     reader: CatalogReader, keys: Iterable[int], flows: Flows, visibility: Visibility
-) -> dict[int, GraphNode]:
+) -> dict[int, MarquezNode]:
     """Return the nodes by key; an edge without a known job leads from dataset to dataset."""
     wanted = list(keys)
-    sayings = Sayings(reader, wanted, visibility)
+    details = DatasetDetails(reader, wanted, visibility)
     data = {
-        row.dataset_key: DatasetData(**sayings.dataset(row))
+        row.dataset_key: DatasetData(**details.dataset(row))
         for row in rows_for(reader, _DATASETS, wanted)
     }
     ids = {key: node_id_of("dataset", one.namespace, one.name) for key, one in data.items()}
@@ -154,11 +154,11 @@ def dataset_nodes(
 
 def job_nodes(
     reader: CatalogReader,
-    datasets: dict[int, GraphNode],
+    datasets: dict[int, MarquezNode],
     flows: Flows,
     runs: list[int],
     visibility: Visibility,
-) -> list[GraphNode]:
+) -> list[MarquezNode]:
     """Return the jobs with their newest runs; `runs`: those of a job without a dataset here."""
     newest = _newest(reader, list(datasets), runs)
     described = describe_jobs(reader, flows.jobs, visibility)
@@ -186,10 +186,10 @@ def _newest(reader: CatalogReader, keys: list[int], runs: list[int]) -> dict[_Jo
 def _job_node(
     name: _JobName,
     flow: Flow,
-    datasets: dict[int, GraphNode],
+    datasets: dict[int, MarquezNode],
     run: RunData | None,
     description: str | None,
-) -> GraphNode:
+) -> MarquezNode:
     ends = ({key: datasets[key] for key in keys} for keys in (flow.inputs, flow.outputs))
     read, written = (sorted(end.values(), key=lambda node: node.id) for end in ends)
     data = JobData(
@@ -214,13 +214,13 @@ def _node(
     data: DatasetData | JobData,
     into: list[str],
     out_of: list[str],
-) -> GraphNode:
-    return GraphNode(
+) -> MarquezNode:
+    return MarquezNode(
         node_id,
         kind,
         data,
-        in_edges=[GraphEdge(one, node_id) for one in sorted(into)],
-        out_edges=[GraphEdge(node_id, one) for one in sorted(out_of)],
+        in_edges=[MarquezEdge(one, node_id) for one in sorted(into)],
+        out_edges=[MarquezEdge(node_id, one) for one in sorted(out_of)],
     )
 
 
@@ -229,7 +229,7 @@ def _run(row: Row) -> RunData:
     end = max((at for at in (completed, failed) if at is not None), default=None)
     return RunData(
         id=row.run_id,
-        state=state_of(started, completed, failed),
+        state=marquez_run_state(started, completed, failed),
         created_at=iso_of(row.first_event_at),
         updated_at=iso_of(row.last_event_at),
         started_at=iso(started),

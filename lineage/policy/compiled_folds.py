@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from lineage.names.names import join_parts
-from lineage.policy.folds import Fold, Name, ReadyFold, pattern_parts, problems_of, ready
+from lineage.policy.fold import Fold, Name, ReadyFold, compile_fold, pattern_parts, problems_of
 from lineage.policy.model import Policy
 from lineage.policy.patterns import dataset_of
 
 
-class Folding:
+class CompiledFolds:
     """Folds of one policy, compiled; false where there are none.
 
     An object is equal to itself alone: what is remembered of one policy's folds is never taken for
@@ -22,7 +22,7 @@ class Folding:
             folds: of the policy.
             kept: names that no fold takes, since the policy speaks of them themselves.
         """
-        compiled = (ready(fold, position) for position, fold in enumerate(folds))
+        compiled = (compile_fold(fold, position) for position, fold in enumerate(folds))
         known = [fold for fold in compiled if fold is not None]
         self.folds = tuple(sorted(known, key=lambda fold: fold.specificity, reverse=True))
         self._kept = kept
@@ -47,16 +47,16 @@ class Folding:
         return found
 
 
-NO_FOLDS = Folding()
+NO_FOLDS = CompiledFolds()
 
 
-def folding(policy: Policy) -> Folding:
+def folds_of(policy: Policy) -> CompiledFolds:
     """Return the policy's folds, compiled once and kept on it like its cached properties."""
     if not policy.folds:
         return NO_FOLDS
-    known = policy.__dict__.get("_folding")
-    if not isinstance(known, Folding):
-        known = policy.__dict__["_folding"] = Folding(policy.folds, _named(policy))
+    known = policy.__dict__.get("_compiled_folds")
+    if not isinstance(known, CompiledFolds):
+        known = policy.__dict__["_compiled_folds"] = CompiledFolds(policy.folds, _named(policy))
     return known
 
 
@@ -85,7 +85,7 @@ def _repeated(policy: Policy) -> Iterator[tuple[str, str]]:
 def _folded_twice(policy: Policy) -> Iterator[tuple[str, str]]:
     """Return whether a fold's dataset has this name, so that it is no spelling of another one."""
     others = {name: dataset for name, dataset in policy.overrules() if name != dataset}
-    ready_folds = folding(policy)
+    ready_folds = folds_of(policy)
     for position, fold in enumerate(policy.folds):
         dataset = dataset_of(fold.dataset)
         path = f"$.folds[{position}].dataset"

@@ -7,7 +7,7 @@ from typing import Any
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from service.queries.descriptions import NOTHING, describe_datasets, tags_of_fields
-from service.queries.marquez_shapes import FieldData, NodeName
+from service.queries.marquez_api.lineage_shapes import FieldData, NodeName
 from service.queries.schema_changes import fields_of
 from service.queries.timestamps import iso, iso_of
 from service.queries.visibility import Visibility
@@ -15,7 +15,7 @@ from service.queries.visibility import Visibility
 _TAGS = "SELECT DISTINCT dataset_key, tag FROM tag WHERE dataset_key IN (:keys) ORDER BY tag"
 
 
-class Sayings:
+class DatasetDetails:
     """Descriptions, tags and columns of some datasets."""
 
     def __init__(self, reader: CatalogReader, keys: Sequence[int], visibility: Visibility) -> None:

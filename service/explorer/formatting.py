@@ -7,7 +7,7 @@ from alerts.notify.sentences import failure_reason
 from lineage.states import LEARNING
 from service.queries.run_shapes import RunDetail
 from service.queries.slis import LEAST_DAYS, BudgetLeft, sli_name
-from service.queries.timestamps import duration
+from service.queries.timestamps import short_duration
 
 _MESSAGE_KINDS = {
     "opened": "new incident",
@@ -55,7 +55,7 @@ def count(number: float | None) -> str:
 
 def seconds(length: float | None) -> str:
     """Format a duration in its two largest units."""
-    return NOTHING if length is None else duration(length)
+    return NOTHING if length is None else short_duration(length)
 
 
 def ago(instant: str | None, now: datetime) -> str:
@@ -63,7 +63,7 @@ def ago(instant: str | None, now: datetime) -> str:
     if instant is None:
         return NOTHING
     length = (now - datetime.fromisoformat(instant)).total_seconds()
-    text = duration(abs(round(length)))
+    text = short_duration(abs(round(length)))
     return f"{text} ago" if length >= 0 else f"in {text}"
 
 
