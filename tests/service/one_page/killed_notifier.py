@@ -28,7 +28,7 @@ FAILPOINTS: Final = {
     ),
     "in the detector's transaction, before anything": (
         "alerts.detection.incident_detector",
-        "save",
+        "save_step",
         BEFORE,
     ),
     "between the incident and its message": (
