@@ -172,11 +172,11 @@ def test_a_control_event_leaves_nothing(landing, catalog, tmp_path, odd):
     assert not (tmp_path / "lake-control").exists()
 
 
-@pytest.mark.postgres_nightly(but="read")
-@pytest.mark.parametrize("place", ["merge", "write_raw", "read"])
+@pytest.mark.postgres_nightly(but="read_next_events")
+@pytest.mark.parametrize("place", ["merge", "write_raw", "read_next_events"])
 def test_a_full_disk_or_an_absent_catalog_sets_nothing_aside(landing, catalog, monkeypatch, place):
     """Set nothing aside at any number of failures; once there is space, land one batch."""
-    owner = {"merge": batch, "write_raw": batch, "read": spool_log}[place]
+    owner = {"merge": batch, "write_raw": batch, "read_next_events": spool_log}[place]
     works = getattr(owner, place)
 
     full = Mock(side_effect=OSError(28, "No space left on device"))
