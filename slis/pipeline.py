@@ -16,6 +16,7 @@ from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.epochs import StaleEpochError
 from lineage.catalog.partitions import add_partitions
 from lineage.catalog.policy_notes import PolicyNotes
+from lineage.catalog.run_days import partition_runs
 from lineage.periods import Monotonic, Period
 from lineage.policy.file import PolicyFile
 from lineage.process.clock import Clock, to_micros
@@ -227,7 +228,8 @@ class Pipeline:
         self._policy_notes(self._engine)
 
     def _add_partitions(self, now: datetime) -> None:
-        if made := add_partitions(self._engine, now, exclusive_transaction):
+        exchanged = partition_runs(self._engine, exclusive_transaction)
+        if made := exchanged + add_partitions(self._engine, now, exclusive_transaction):
             log.info("partitions_added", partitions=made)
 
     def _prune(self, now: datetime) -> None:

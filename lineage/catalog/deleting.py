@@ -12,6 +12,7 @@ from lineage.catalog.meta_keys import RETAINED_TO
 from lineage.catalog.partitions import Writing
 from lineage.catalog.retention import RULES, Role
 from lineage.catalog.tables import meta, metadata
+from lineage.catalog.tables.columns import key_names
 from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import from_micros, to_micros
 
@@ -53,8 +54,8 @@ def delete_old_rows(
     """Delete what one table keeps no longer; return how many rows were deleted one by one."""
     rule = RULES[table]
     kept = rule.days if isinstance(rule.days, int) else days[rule.days]
-    before = rule.before(to_micros(now - timedelta(days=kept)))
-    given = {"before": before, "ahead": to_micros(now + _DAY)}
+    until = to_micros(now - timedelta(days=kept))
+    given = {"before": rule.before(until), "until": until, "ahead": to_micros(now + _DAY)}
     # First, so that only what has no partition of its own is deleted row by row.
     drop_partitions(engine, table, given, writing)
     return delete_where(engine, table, rule.condition, given, writing)
@@ -70,7 +71,7 @@ def delete_where(
 def _slices(
     engine: Engine, table: str, condition: str, given: Mapping[str, int], writing: Writing
 ) -> Iterator[int]:
-    keys = ", ".join(column.name for column in metadata.tables[table].primary_key)
+    keys = ", ".join(key_names(metadata.tables[table], engine.dialect.name))
     found = f"SELECT {keys} FROM {table} WHERE {condition} LIMIT {_ROWS}"  # noqa: S608 - our own
     statement = text(f"DELETE FROM {table} WHERE ({keys}) IN ({found})")  # noqa: S608 - likewise
     named = {name: given[name] for name in given if f":{name}" in condition}

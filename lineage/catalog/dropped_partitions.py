@@ -23,6 +23,7 @@ from lineage.catalog.partitions import (
 )
 from lineage.catalog.retention import RULES
 from lineage.catalog.tables import metadata
+from lineage.catalog.tables.columns import key_names
 
 log = structlog.get_logger(__name__)
 
@@ -53,10 +54,15 @@ def drop_partitions(
     Returns:
         The names of the ranges that were dropped.
     """
-    if RULES[table].ranges is None or not is_partitioned(engine):
+    ranges = RULES[table].ranges
+    if ranges is None or not is_partitioned(engine):
         return []
     with engine.connect() as connection:
-        over = [each for each in partitions(connection, table) if each.end <= given["before"]]
+        over = [
+            each
+            for each in partitions(connection, table)
+            if each.end <= given["before"] and each.start != ranges.undated
+        ]
     for partition in over:
         _expire(engine, table, partition, given, writing)
     return [name for name in _left(engine, table) if _drop(engine, table, name, given, writing)]
@@ -88,7 +94,7 @@ def kept_rows(engine: Engine, table: str, part: str, given: Mapping[str, int]) -
     rule = RULES[table]
     if rule.ranges is None or rule.ranges.may_stay is None:
         return []
-    keys = ", ".join(column.name for column in metadata.tables[table].primary_key)
+    keys = ", ".join(key_names(metadata.tables[table]))
     rows = rule.ranges.may_stay.format(part=part)
     # By the name of the table, as its rule names the row.
     # Materialized: PostgreSQL would look at the whole rule for each row of the part.
@@ -104,7 +110,7 @@ def move_rows(connection: Connection, table: str, expired: str, keys: Keys) -> N
     """Move rows from a detached range back into the table."""
     if not keys:
         return
-    columns = list(metadata.tables[table].primary_key)
+    columns = [metadata.tables[table].c[name] for name in key_names(metadata.tables[table])]
     names = ", ".join(column.name for column in columns)
     arrays = ", ".join(
         f"CAST(:{column.name} AS {column.type.compile(connection.dialect)}[])" for column in columns

@@ -35,6 +35,7 @@ _PARTITIONS: Final = """
     FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhrelid
     WHERE i.inhparent = to_regclass(:table) ORDER BY p.relname
 """
+_HAS_PARTITIONS: Final = text("SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass(:table)")
 _RANGE: Final = re.compile(r"FROM \((?:'(-?\d+)'|MINVALUE)\) TO \('(-?\d+)'\)")
 _LEAST: Final = -(1 << 63)
 
@@ -50,6 +51,11 @@ class Partition(msgspec.Struct, frozen=True):
 def is_partitioned(engine: Engine | Connection) -> bool:
     """Return whether this database keeps large tables in partitions."""
     return engine.dialect.name == "postgresql"
+
+
+def has_partitions(connection: Connection, table: str) -> bool:
+    """Return whether a table of PostgreSQL has partitions by now."""
+    return bool(connection.scalar(_HAS_PARTITIONS, {"table": table}))
 
 
 def partitions(connection: Connection, table: str) -> list[Partition]:
@@ -69,6 +75,8 @@ def default_partition(table: str) -> str:
 
 def add_partitions(engine: Engine, now: datetime, writing: Writing) -> list[str]:
     """Make the partitions for today and the next seven days that are missing.
+
+    A table that is still a plain one gets none (`lineage.catalog.run_days`).
 
     Args:
         engine: of the catalog.
@@ -138,6 +146,8 @@ def _name(table: str, start: int) -> str:
 def _missing(engine: Engine, table: str, ranges: Ranges, now: datetime) -> list[int]:
     starts = _starts(ranges, to_micros(now), to_micros(now + _AHEAD))
     with engine.connect() as connection:
+        if not has_partitions(connection, table):
+            return []
         existing = partitions(connection, table)
         return [
             at

@@ -1,8 +1,8 @@
 """Retention of each catalog table: one rule or one bound a table, all in this module.
 
-A condition may use two times in µs: `:before`, so many days before now, and `:ahead`, a day after
+A condition may use times in µs: `:before`, so many days before now, and `:ahead`, a day after
 now. Rows of a later time were written by a clock that was ahead. A table with ranges keeps whole
-ranges: its `:before` is the start of one, on each database.
+ranges: its `:before` is the start of one, on each database, and `:until` is not.
 """
 
 from typing import Final, Literal
@@ -22,6 +22,8 @@ class Ranges(msgspec.Struct, frozen=True):
     Attributes:
         column: of the primary key, in microseconds.
         days: of a range.
+        undated: value of the column in rows without a time: their partition is never dropped, and
+            loses its rows one by one.
         may_stay: in SQL, the rows of a range `{part}` that the rule may keep when the range is
             over; None: it keeps none.
     """
@@ -29,6 +31,7 @@ class Ranges(msgspec.Struct, frozen=True):
     column: str
     days: int
     may_stay: str | None = None
+    undated: int | None = None
 
     @property
     def micros(self) -> int:
@@ -133,6 +136,15 @@ def _long_unseen(table: str, key: str) -> str:
     return f"last_seen_at < :before AND {declared}"
 
 
+# The day in an id may be older than the events: Airflow makes ids by the logical date.
+_LAST_EVENT: Final = "last_event_at < :until AND (day < :before OR day > :ahead)"
+_OF_RUNS: Final = Ranges(
+    "day",
+    days=30,
+    may_stay="SELECT * FROM {part} WHERE last_event_at >= :until",
+    undated=0,
+)
+
 # In this order: what refers to a row is deleted after it.
 RULES: Final[dict[str, RetentionRule]] = {
     "event": RetentionRule(
@@ -184,8 +196,8 @@ RULES: Final[dict[str, RetentionRule]] = {
         "write_days",
         "coalesce(last_failed_at, 0) < :before AND coalesce(last_passed_at, 0) < :before",
     ),
-    "run": RetentionRule("write_days", "last_event_at < :before"),
-    "run_io": RetentionRule("write_days", "last_event_at < :before"),
+    "run": RetentionRule("write_days", _LAST_EVENT, ranges=_OF_RUNS),
+    "run_io": RetentionRule("write_days", _LAST_EVENT, ranges=_OF_RUNS),
     "inferred_input": RetentionRule("write_days", "seen_at < :before"),
     "edge_run": RetentionRule("write_days", "seen_at < :before"),
     "sql_text": RetentionRule("write_days", "last_seen_at < :before"),

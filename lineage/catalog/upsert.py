@@ -26,6 +26,8 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
+from lineage.catalog.tables.columns import key_names
+
 _NEVER = -(1 << 62)
 STATEMENTS = 256  # of one process; a batch and an evaluation have some 60
 _INSERTS: dict[str, Any] = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
@@ -126,13 +128,13 @@ def fold_rows(
     if not rows:
         return
     insert = insert_for(connection.dialect)(table)
-    keys = [column.name for column in table.primary_key]
-    folds = folds or dict.fromkeys(rows[0].keys() - set(keys), newest)
+    folds = folds or dict.fromkeys(rows[0].keys() - set(key_names(table)), newest)
     changes = {name: fold(table.c[name], insert.excluded[name]) for name, fold in folds.items()}
-    connection.execute(_folding(insert, keys, changes), list(rows))
+    connection.execute(_folding(insert, connection.dialect.name, changes), list(rows))
 
 
-def _folding(insert: Any, keys: list[str], changes: dict[str, Any]) -> Any:  # noqa: ANN401
+def _folding(insert: Any, dialect: str, changes: dict[str, Any]) -> Any:  # noqa: ANN401
+    keys = key_names(insert.table, dialect)
     if changes:
         return insert.on_conflict_do_update(index_elements=keys, set_=changes)
     return insert.on_conflict_do_nothing(index_elements=keys)
@@ -199,7 +201,7 @@ def _built(
     names = (*(name for name, _ in folds), *keeps.split())
     insert = insert_from(dialect, table, query, names)
     changes = {name: fold(table.c[name], insert.excluded[name]) for name, fold in folds}
-    return compiled_for(dialect, _folding(insert, _keys(table), changes))
+    return compiled_for(dialect, _folding(insert, dialect, changes))
 
 
 def compiled_for(dialect: str, statement: Any, around: str = "{}") -> TextClause:  # noqa: ANN401
@@ -209,13 +211,9 @@ def compiled_for(dialect: str, statement: Any, around: str = "{}") -> TextClause
     return text(around.format(compiled)).bindparams(**own)
 
 
-def _keys(table: Table) -> list[str]:
-    return [column.name for column in table.primary_key]
-
-
 def insert_from(dialect: str, table: Table, query: str, others: tuple[str, ...]) -> Any:  # noqa: ANN401 - two classes of one shape
     """Return the insert of what a query gives: the key of the table, and these other columns."""
-    names = [*_keys(table), *others]
+    names = [*key_names(table), *others]
     texts = text(query).columns(*(table.c[name] for name in names))
     # By name, whatever the order in the text; SQLite reads ON CONFLICT as a join without a WHERE
     # before it.

@@ -58,7 +58,7 @@ _ALONE = f"""
             SELECT 1 FROM execution e JOIN execution_io io
             ON io.execution_key = e.execution_key OR io.execution_key = e.stream_key
             WHERE e.group_key = g.group_key)
-    ON CONFLICT (run_key) DO NOTHING
+    ON CONFLICT DO NOTHING
 """  # noqa: S608 - our own tables
 _NEWEST_OF_NAME = """
     SELECT r.{part}_job_namespace FROM run r WHERE r.{part}_job_name = a.name AND {which}
@@ -96,10 +96,10 @@ _READ_BESIDE = """
         SELECT 1 FROM run_io w WHERE w.run_key = ro.run_key AND w.direction = 'write'))
 """
 _TOUCHED = f"""
-    INSERT INTO run_io (run_key, dataset_key, direction, first_event_at, last_event_at,
+    INSERT INTO run_io (run_key, day, dataset_key, direction, first_event_at, last_event_at,
         has_statistics, is_reported, landed_at)
-    SELECT t.run_key, t.dataset_key, t.direction, min(t.started_at), max(t.ended_at), 1 = 0, 1 = 0,
-        :landed_at
+    SELECT t.run_key, r.day, t.dataset_key, t.direction, min(t.started_at), max(t.ended_at),
+        1 = 0, 1 = 0, :landed_at
     FROM (
         SELECT coalesce(e.run_key, (SELECT min(o.run_key) FROM execution o
                 WHERE o.group_key = e.group_key), e.group_key) AS run_key,
@@ -109,13 +109,14 @@ _TOUCHED = f"""
             ON io.execution_key = e.execution_key OR io.execution_key = e.stream_key
         WHERE e.group_key IN ({_ARE_DUE})
     ) AS t JOIN dataset d ON d.dataset_key = t.dataset_key
-    WHERE EXISTS (SELECT 1 FROM run r WHERE r.run_key = t.run_key) AND NOT EXISTS (
+    JOIN run r ON r.run_key = t.run_key
+    WHERE NOT EXISTS (
         SELECT 1 FROM execution o JOIN run_io ro ON ro.run_key = o.run_key
         JOIN dataset rd ON rd.dataset_key = ro.dataset_key
         WHERE o.group_key = t.group_key AND ro.direction = t.direction AND ro.is_reported
             AND {_SAME} AND NOT {_READ_BESIDE})
-    GROUP BY t.run_key, t.dataset_key, t.direction
-    ON CONFLICT (run_key, dataset_key, direction) DO NOTHING
+    GROUP BY t.run_key, r.day, t.dataset_key, t.direction
+    ON CONFLICT DO NOTHING
 """  # noqa: S608 - our own tables
 _CHANGED_IO = "INSERT INTO s_run (run_key) SELECT DISTINCT run_key FROM run_io WHERE {which}"
 _SETTLED = f"""

@@ -28,6 +28,7 @@ _SHORT = "tests/lineage/catalog/test_partition_upgrade.py::test_a_stored_catalog
 pytestmark = [pytest.mark.faults, pytest.mark.nightly(short=_SHORT)]
 
 _REVISION = "SELECT version_num FROM alembic_version"
+_ARE_PARTITIONED = "SELECT relkind = 'p' FROM pg_class WHERE relname = 'run'"
 _ROLES = ("collector", "pipeline", "service")
 _POSTED = 20  # events of a request
 _PAUSE_SECONDS = 0.2
@@ -149,8 +150,11 @@ def test_an_upgrade_under_load_loses_no_event(roles, load, postgres, tmp_path):
     load.finish()
     until(lambda: landed(engine)[0] >= len(load.acked), describe=lambda: roles.log("pipeline"))
     until(lambda: (answer := roles.ask("/readyz")) and answer.is_success)
+    # The new pipeline exchanges the tables in its own turn.
+    until(lambda: _value(engine, _ARE_PARTITIONED), describe=lambda: roles.log("pipeline"))
 
     assert landed(engine) == (len(load.acked), 0)
+    assert _value(engine, "SELECT count(*) - count(DISTINCT run_key) FROM run") == 0
     assert _value(engine, "SELECT count(*) FROM event") == len(load.acked)
     assert read_lake(engine, open_lake(tmp_path / "data")) == sorted(load.acked)
     unanswered, slow = load.unanswered, load.slow

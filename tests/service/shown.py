@@ -170,6 +170,7 @@ _COUNTED = "says which evaluation counted a row: the counts are shown"
 _RETENTION = "for retention: nobody is interested in when such a row was seen"
 _INPUT = "input of an SLI: the state that follows is shown with its evidence by `lineward why`"
 _EVIDENCE = "from event logs: what follows is shown as runs, edges and their checks"
+_PARTITION = "says in which partition PostgreSQL keeps a run: a part of its id, which is shown"
 _STAGES = "/metrics shows the seconds between the stages of the newest batches"
 _DELIVERY = "working data of delivery: its results are shown with the incident and in /metrics"
 _INCIDENT = "working data of incidents: the incident shows the result"
@@ -293,11 +294,13 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "last_start_at last_fail_at": "`started_at` and `failed_at` follow from them",
         "spark_job_id": "joins a run with its Spark execution",
         "is_history": _INPUT,
+        "day": _PARTITION,
     },
     "role_epoch": {"role epoch began_at": "keeps a pipeline that was replaced from writing"},
     "run_io": {
         "first_event_at streamed_at has_statistics lifecycle partition_at is_reported"
-        " landed_at": _INPUT
+        " landed_at": _INPUT,
+        "day": _PARTITION,
     },
     "lease": {"epoch": "grows with each leader: its transactions are compared with it"},
     "service_cursor": {"name position": _CURSOR},

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Column, Index, Table, Text, text
 
 from lineage.catalog.job_names import NAMESPACE_PART
-from lineage.catalog.tables.columns import flag, instant, key_column, metadata
+from lineage.catalog.tables.columns import day_of_run, flag, instant, key_column, metadata
 
 _BY_EVIDENCE = text("evidence IS NOT NULL")
 _BY_FAILURE = text("failed_at IS NOT NULL")
@@ -14,6 +14,7 @@ run = Table(
     "run",
     metadata,
     key_column("run_key"),
+    day_of_run(),
     Column("run_id", Text, nullable=False),
     Column("job_namespace", Text, nullable=False),
     Column("job_name", Text, nullable=False),
@@ -74,12 +75,14 @@ run = Table(
     Index("run_job", text(NAMESPACE_PART), "job_name", "first_event_at"),
     Index("run_failed", "failed_at", sqlite_where=_BY_FAILURE, postgresql_where=_BY_FAILURE),
     Index("run_evidence", "evidence", sqlite_where=_BY_EVIDENCE, postgresql_where=_BY_EVIDENCE),
+    postgresql_partition_by="RANGE (day)",
 )
 
 run_io = Table(
     "run_io",
     metadata,
     key_column("run_key"),
+    day_of_run(),
     key_column("dataset_key"),  # as named after folding, before symlinks
     Column("direction", Text, primary_key=True),  # read | write
     instant("first_event_at", nullable=False),
@@ -99,4 +102,5 @@ run_io = Table(
     flag("is_reported"),  # by an event; false: known from evidence alone
     instant("landed_at", nullable=False),
     Index("run_io_dataset", "dataset_key"),
+    postgresql_partition_by="RANGE (day)",
 )

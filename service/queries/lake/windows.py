@@ -1,12 +1,12 @@
 """Windows of time in which the lake is searched."""
 
 import re
-import uuid
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 import msgspec
 
+from lineage.names import run_ids
 from lineage.process.clock import from_micros, to_micros
 from service.errors import InvalidQuestionError
 from service.queries.timestamps import parse_instant
@@ -16,7 +16,6 @@ _DAY: Final = timedelta(days=1)
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 # An id is made when its run starts, by a clock that may be another one than that of its events.
 _BEFORE_ID, _BEHIND_ID = timedelta(hours=1), timedelta(hours=24)
-_WITH_TIME: Final = 7  # version of UUIDs that hold the time at which they were made
 
 
 class LakeSearchWindow(msgspec.Struct, frozen=True):
@@ -78,14 +77,10 @@ def window_of_run(run_id: str, first: str | None, last: str | None) -> LakeSearc
 
 def time_of_id(run_id: str) -> datetime | None:
     """Return when a UUID of version 7 was made; None for another id."""
-    try:
-        found = uuid.UUID(run_id)
-    except ValueError:
+    at = run_ids.made_at(run_id)
+    if at is None:
         return None
-    if found.version != _WITH_TIME:
-        return None
-    milliseconds = found.int >> 80
-    made_at = from_micros(milliseconds * 1_000)
+    made_at = from_micros(at)
     return made_at if made_at.year < MOST_YEAR else None
 
 

@@ -110,7 +110,7 @@ _STREAMED = f"""
         CASE WHEN io.direction = 'write' THEN max(io.streamed_at) ELSE min(io.first_event_at) END,
         max(io.rows), r.root_run_id, max({leaf_job("namespace")}), max({leaf_job("name")}),
         io.direction,
-        max(CASE WHEN EXISTS (SELECT 1 FROM run_io i WHERE i.run_key = r.run_key
+        max(CASE WHEN EXISTS (SELECT 1 FROM t_io i WHERE i.run_key = r.run_key
         AND i.direction = 'read') OR io.direction = 'write'
         AND {_IS_INFERRED.format(canonical="d.canonical_key")} THEN 1 ELSE 0 END),
         min(CASE WHEN r.is_history THEN 1 ELSE 0 END), max(io.is_measured)
@@ -120,7 +120,7 @@ _STREAMED = f"""
         FROM s_run_io s JOIN s_name n ON n.spelling_key = s.spelling_key
         UNION ALL {TOUCHED}
     ) AS io
-    JOIN run r ON r.run_key = io.run_key
+    JOIN t_run r ON r.run_key = io.run_key
     JOIN dataset d ON d.dataset_key = io.dataset_key
     WHERE io.hour IS NOT NULL AND (io.direction = 'read' OR io.streamed_at IS NOT NULL)
     GROUP BY d.canonical_key, io.hour, r.root_run_id, io.direction

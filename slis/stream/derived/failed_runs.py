@@ -9,9 +9,10 @@ from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
 from lineage.catalog.queries import has_direction, is_ended_by
-from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
+from lineage.catalog.upsert import Fold, at_the_later, count_changed, greatest, upsert
 from lineage.states import NEVER_ENDED
 from slis.stream.derived.contributions import FAILURE
+from slis.stream.merge.known_runs import WITHIN, bounds_of
 
 FAILURE_FOLDS: dict[str, Fold] = {
     "last_failed_run_id": at_the_later("last_failed_at", ties=greatest),
@@ -37,6 +38,14 @@ _STORE_ENDED = text("""
     CROSS JOIN run root
     WHERE root.run_id = touched.root_run_id AND root.root_run_id || '' = root.run_id
         AND coalesce(root.completed_at, root.failed_at) IS NOT NULL
+""")
+# PostgreSQL looks in the partitions of the root ids that the batch names, where it names them all:
+# a known run may have a root that only its START named.
+_STORE_ENDED_WITHIN = text(f"{_STORE_ENDED.text} {WITHIN.format(row='root')}")
+_ANY_UNNAMED = text("""
+    SELECT 1 FROM t_run WHERE root_run_id NOT IN (
+        SELECT root_run_id FROM s_run WHERE root_run_id IS NOT NULL AND root_day IS NOT NULL)
+    LIMIT 1
 """)
 # These, and a run `r` of one that was still running then. RDD jobs are left out: the listener never
 # reports their end. SQLite keeps the order of a CROSS JOIN: `run_io` is read by its key only, never
@@ -141,8 +150,7 @@ def store_failures(connection: Connection) -> None:
 
     The result does not depend on the order of events: an outdated failure is computed again.
     """
-    stored = connection.execute(_STORE_ENDED, execution_options={"preserve_rowcount": True})
-    is_any_ended = stored.rowcount > 0
+    is_any_ended = _store_ended(connection) > 0
     outdated = set(connection.scalars(_OUTDATED))
     if is_any_ended:
         outdated.update(connection.scalars(_OUTDATED_BY_ROOTS))
@@ -152,6 +160,13 @@ def store_failures(connection: Connection) -> None:
     _store(connection, _FAILED, {})
     for query in (_ABANDONED, _ABANDONED_UNNAMED) if is_any_ended else ():
         _store(connection, query, {})
+
+
+def _store_ended(connection: Connection) -> int:
+    """Store the root runs of the batch that have ended; return their number."""
+    if connection.dialect.name == "sqlite" or connection.execute(_ANY_UNNAMED).first() is not None:
+        return count_changed(connection, _STORE_ENDED, None)
+    return count_changed(connection, _STORE_ENDED_WITHIN, bounds_of(connection, "root_day"))
 
 
 def _store(connection: Connection, query: str, given: dict[str, int]) -> None:

@@ -86,6 +86,10 @@ _SET_SEEN = text("""
 """)
 # Sources that facets named in an earlier batch, of runs of this batch that named inputs then. The
 # run reads what it writes, and nothing else: an output that came later shows that.
+_ANY_REPORTED = text("""
+    SELECT 1 FROM t_unsourced q CROSS JOIN t_run r CROSS JOIN edge_told e
+    WHERE r.run_key = q.run_key AND e.root_run_id = r.root_run_id LIMIT 1
+""")
 _REPORTED_BEFORE = text("""
     SELECT s.run_key AS run, e.root_run_id AS root, e.downstream_key AS downstream,
         e.upstream_key AS upstream, e.oracle, e.upstream_namespace AS namespace,
@@ -167,6 +171,8 @@ def _is_any_inferred(connection: Connection) -> bool:
 
 def _take_back_reported(connection: Connection) -> None:
     """Put back into `staging.named_source` what was stored as missing inputs of the runs."""
+    if connection.execute(_ANY_REPORTED).first() is None:
+        return
     rows = [dict(row) for row in connection.execute(_REPORTED_BEFORE).mappings()]
     for statement in _TAKE_BACK if rows else ():
         connection.execute(statement, rows)

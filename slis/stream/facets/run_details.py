@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from lineage.names.run_ids import day_of
 from lineage.redaction import redact, redact_message
 from slis.stream.facets.descriptions import stored_tags
 from slis.stream.facts.runs import RunTimes
@@ -53,20 +54,21 @@ _CACHED_TEXTS = 4_096
 
 
 COLUMNS = (
-    *("run_key", "run_id", "job_namespace", "job_name"),
+    *("run_key", "day", "run_id", "job_namespace", "job_name"),
     *RunJobs._fields,
     *("nominal_start_at", "job_type", "processing_type", "integration", "engine"),
     *("engine_version", "adapter_version", "producer", "application_id", "error_message"),
     *("code_version", "code_url", "code_path", "code_tag", "code_branch"),
     *("job_version", "spark_conf", "parameters", "tags"),
     *RunTimes.__struct_fields__,
+    "root_day",
 )
 
 
 def run_row(run: ReportedRun, times: RunTimes) -> Row:
     """Return a row of `s_run` in the order of `COLUMNS`: raw JSON read, cut and redacted."""
     return (
-        *(run.run_key, run.run_id, run.job_namespace, run.job_name),
+        *(run.run_key, run.day, run.run_id, run.job_namespace, run.job_name),
         *run.jobs,
         *(
             run.nominal_start_at,
@@ -85,6 +87,7 @@ def run_row(run: ReportedRun, times: RunTimes) -> Row:
         _read(run.run_tags, stored_tags),
         *msgspec.structs.astuple(times)[:-1],
         int(times.is_history),
+        day_of(run.jobs.root_run_id),
     )
 
 

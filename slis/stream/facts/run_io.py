@@ -6,18 +6,21 @@ from slis.stream.facts.mentions import DECLARED, Mention
 from slis.stream.facts.spans import SeenTimes, greater
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.event_times import start_of_hour
+from slis.stream.reading.reported import ReportedRun
 
 
 class RunIoRow(NamedTuple):
     """Row of `s_run_io`. Times are microseconds since 1970.
 
     Attributes:
+        day: of the run's id.
         hour: start of the event's hour, of a stream; else None.
         streamed_at: the last event by which a stream put out data.
         is_measured: such an event has figures or is a checkpoint.
     """
 
     run_key: int
+    day: int
     spelling_key: int
     direction: str
     facets_key: int
@@ -40,7 +43,7 @@ class Checkpoint(NamedTuple):
     last_at: int
 
 
-_Key = tuple[int, int, str, int, int | None]
+_Key = tuple[int, int, int, str, int, int | None]
 
 
 class RunIoFacts:
@@ -61,19 +64,17 @@ class RunIoFacts:
             self._checkpoints[at] = self._checkpoints.get(at, seen) | seen
         for one in mentions:
             if one.direction != DECLARED:
-                self._note(
-                    event, event.run.run_key, time, one, hour if event.is_streaming else None
-                )
+                self._note(event, event.run, time, one, hour if event.is_streaming else None)
 
     def _note(
-        self, event: ReadEvent, run_key: int, time: int, one: Mention, hour: int | None
+        self, event: ReadEvent, run: ReportedRun, time: int, one: Mention, hour: int | None
     ) -> None:
         # By RUNNING a stream reports that data went out: Spark by figures, Flink by a checkpoint.
         # RUNNING is all that connectors (Debezium, Kafka Connect) send, and some send it once.
         is_measured = one.has_statistics or event.has_checkpoint
         goes_on = event.is_streaming and event.event_type == "RUNNING"
         streamed_at = time if goes_on and (is_measured or event.is_connector) else None
-        key = run_key, one.spelling_key, one.direction, one.facets_key, hour
+        key = run.run_key, run.day, one.spelling_key, one.direction, one.facets_key, hour
         flags = int(goes_on and is_measured), int(one.has_statistics)
         noted = RunIoRow(*key, time, time, streamed_at, *flags, one.rows, one.size)
         known = self._io.get(key)

@@ -1,8 +1,7 @@
 """Runs of a batch, looked up once: the statements of a merge read them from staging tables.
 
-`staging.known` has those that the catalog knew before, `staging.known_run` all of them as the
-catalog knows them now, `staging.known_io` what these read and wrote, and `staging.unsourced` those
-that name no input.
+`staging.known_run` has all of them as the catalog knows them now, `staging.known_io` what these
+read and wrote, and `staging.unsourced` those that name no input.
 """
 
 from collections.abc import Sequence
@@ -15,23 +14,16 @@ from slis.stream.staging.tables import known_io, known_run
 
 _RUNS: Final = ", ".join(column.name for column in known_run.columns)
 _IO: Final = ", ".join(column.name for column in known_io.columns if column.name != "canonical_key")
-# What is left of a run that retention has deleted is known too.
-_STORE_KNOWN = text("""
-    INSERT INTO t_known (run_key, completed_at, parent_run_id, root_run_id, root_job_namespace,
-        root_job_name)
-    SELECT s.run_key, r.completed_at, r.parent_run_id, r.root_run_id, r.root_job_namespace,
-        r.root_job_name
-    FROM (SELECT DISTINCT run_key FROM s_run) AS s LEFT JOIN run r ON r.run_key = s.run_key
-    WHERE r.run_key IS NOT NULL OR EXISTS (SELECT 1 FROM run_io io WHERE io.run_key = s.run_key)
-""")
+# Each run with its day.
+RUNS_OF_BATCH: Final = "(SELECT run_key, max(day) AS day FROM s_run GROUP BY run_key)"
 _STORE_RUNS: Final = f"""
     INSERT INTO t_run ({_RUNS}) SELECT r.{_RUNS.replace(" ", " r.")}
-    FROM {{of}} AS s CROSS JOIN run r WHERE r.run_key = s.run_key
+    FROM {{of}} AS s CROSS JOIN run r WHERE r.run_key = s.run_key AND r.day = s.day
 """  # noqa: S608 - our own columns
 _STORE_IO: Final = f"""
     INSERT INTO t_io ({_IO}, canonical_key) SELECT io.{_IO.replace(" ", " io.")}, d.canonical_key
     FROM {{of}} s CROSS JOIN run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
-    WHERE io.run_key = s.run_key
+    WHERE io.run_key = s.run_key AND io.day = s.day
 """  # noqa: S608 - likewise
 # PostgreSQL stages the runs that are new, and what they read and wrote, as it inserts them.
 STAGE_NEW_RUNS: Final = Then(_RUNS, f"INSERT INTO t_run ({_RUNS}) SELECT {_RUNS} FROM inserted")  # noqa: S608
@@ -42,7 +34,6 @@ STAGE_NEW_IO: Final = Then(
     FROM inserted io JOIN dataset d ON d.dataset_key = io.dataset_key
     """,  # noqa: S608 - our own columns
 )
-_ALL: Final = "(SELECT DISTINCT run_key FROM s_run)"
 # Reading what it writes itself, as a MERGE does, names no source. By groups, not by a join: of rows
 # with a direction PostgreSQL expects a few, and would compare each with each.
 _STORE_UNSOURCED = text("""
@@ -52,9 +43,13 @@ _STORE_UNSOURCED = text("""
         HAVING max(CASE WHEN direction = 'read' AND is_reported THEN 1 ELSE 0 END) = 1
             AND max(CASE direction WHEN 'write' THEN 1 ELSE 0 END) = 0)
 """)
-_ANY_KNOWN = text("SELECT 1 FROM t_known LIMIT 1")
 _ANY_MISSING = text("""
     SELECT 1 FROM s_run WHERE run_key NOT IN (SELECT run_key FROM t_run) LIMIT 1
+""")
+# Of runs that no event of the batch names.
+_FIND_DAYS = text("""
+    UPDATE s_run SET day = (SELECT max(r.day) FROM run r WHERE r.run_key = s_run.run_key)
+    WHERE day IS NULL
 """)
 _EMPTY_IO = text("DELETE FROM t_io")
 _EMPTY = (text("DELETE FROM t_run"), text("DELETE FROM t_unsourced"))
@@ -64,15 +59,9 @@ _RENEW = text("""
 """)
 
 
-def stage_known(connection: Connection) -> bool:
-    """Stage the runs of the batch that are known; before it is merged. Return if there are any."""
-    connection.execute(_STORE_KNOWN)
-    return connection.execute(_ANY_KNOWN).first() is not None
-
-
 def stage_runs(connection: Connection, *, is_any_known: bool) -> None:
     """Stage the runs of the batch; once they are merged."""
-    for of in _rest(connection, _ALL, is_any_known=is_any_known):
+    for of in _rest(connection, RUNS_OF_BATCH, is_any_known=is_any_known):
         connection.execute(text(_STORE_RUNS.format(of=of)))
 
 
@@ -110,7 +99,8 @@ def stage_missing(connection: Connection) -> None:
         return
     for statement in _EMPTY:
         connection.execute(statement)
-    connection.execute(text(_STORE_RUNS.format(of=_ALL)))
+    connection.execute(_FIND_DAYS)
+    connection.execute(text(_STORE_RUNS.format(of=RUNS_OF_BATCH)))
     _stage_all_io(connection)
     connection.execute(_STORE_UNSOURCED)
 

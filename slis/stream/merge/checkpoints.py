@@ -12,8 +12,8 @@ TOUCHED = """
         CASE WHEN io.direction = 'write' THEN c.last_at END AS streamed_at,
         CAST(NULL AS BIGINT) AS rows, 1 AS is_measured
     FROM s_checkpoint c
-    JOIN run r ON r.run_key = c.run_key AND r.processing_type = 'STREAMING'
-    JOIN run_io io ON io.run_key = c.run_key
+    JOIN t_run r ON r.run_key = c.run_key AND r.processing_type = 'STREAMING'
+    JOIN t_io io ON io.run_key = c.run_key
 """
 _ANY = text("SELECT 1 FROM s_checkpoint LIMIT 1")
 # The newest checkpoint of each stream of the batch.

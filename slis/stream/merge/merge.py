@@ -16,9 +16,10 @@ from lineage.process.clock import Clock, to_micros
 from slis.stream.derived.derive_facts import derive_facts, holds_news
 from slis.stream.derived.inferred import store_sources
 from slis.stream.facets.sql_texts import merge_sql
-from slis.stream.merge.batch_runs import stage_io, stage_known
+from slis.stream.merge.batch_runs import stage_io
 from slis.stream.merge.checkpoints import merge_checkpoints
 from slis.stream.merge.facet_disagreements import collect_sources, record_disagreements
+from slis.stream.merge.known_runs import stage_known
 from slis.stream.merge.merge_events import store_events
 from slis.stream.merge.merge_facts import (
     merge_datasets,

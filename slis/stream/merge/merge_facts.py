@@ -82,7 +82,8 @@ def merge_runs(connection: Connection, landed_at: int, *, is_any_known: bool) ->
         connection,
         tables.run,
         f"""
-        SELECT run_key, min(first_event_at) AS first_event_at, max(last_event_at) AS last_event_at,
+        SELECT run_key, max(day) AS day, min(first_event_at) AS first_event_at,
+            max(last_event_at) AS last_event_at,
             min(started_at) AS started_at, max(last_start_at) AS last_start_at,
             max(completed_at) AS completed_at, max(last_fail_at) AS last_fail_at,
             max(nominal_start_at) AS nominal_start_at, min(spark_job_id) AS spark_job_id,
@@ -147,8 +148,9 @@ def merge_run_io(connection: Connection, landed_at: int, *, is_any_known: bool) 
         connection,
         tables.run_io,
         """
-        SELECT io.run_key, n.dataset_key, io.direction, min(io.first_event_at) AS first_event_at,
-            max(io.last_event_at) AS last_event_at, max(io.streamed_at) AS streamed_at,
+        SELECT io.run_key, max(io.day) AS day, n.dataset_key, io.direction,
+            min(io.first_event_at) AS first_event_at, max(io.last_event_at) AS last_event_at,
+            max(io.streamed_at) AS streamed_at,
             max(io.has_statistics) = 1 AS has_statistics, max(f.lifecycle) AS lifecycle,
             max(io.rows) AS rows, max(io.bytes) AS bytes, max(f.schema_key) AS schema_key,
             max(f.version) AS dataset_version, max(f.checksum) AS checksum,

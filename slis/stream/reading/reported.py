@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Raw
 
 from lineage.names.keys import hash_parts, shorten_or_none
+from lineage.names.run_ids import day_of
 from lineage.redaction import READ_CHARACTERS
 from slis.stream.reading.event_times import parse_time
 from slis.stream.reading.jobs import RunJobs
@@ -53,6 +54,7 @@ class ReportedRun(NamedTuple):
     """Run as an event reports it: a run whose events differ is reported in several ways."""
 
     run_key: int
+    day: int
     run_id: str | None
     job_namespace: str | None
     job_name: str | None
@@ -116,6 +118,7 @@ def read_run(  # noqa: PLR0913, PLR0917 - what the event was read into
     return ReportedRun(
         # A run id that two jobs use gives two runs: they are never merged.
         run_key=hash_parts((run.run_id, job.namespace, own.name)),
+        day=day_of(run.run_id),
         run_id=shorten_or_none(run.run_id),
         job_namespace=job.namespace,
         job_name=job.name,

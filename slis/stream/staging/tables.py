@@ -44,8 +44,8 @@ event = _table(
 )
 run = _table(
     "s_run",
-    "run_key nominal_start_at first_event_at last_event_at started_at last_start_at completed_at "
-    "last_fail_at spark_job_id retries_left",
+    "run_key day root_day nominal_start_at first_event_at last_event_at started_at last_start_at "
+    "completed_at last_fail_at spark_job_id retries_left",
     "run_id job_namespace job_name root_run_id root_job_namespace root_job_name "
     "leaf_job_namespace leaf_job_name parent_run_id job_type "
     "processing_type integration engine engine_version adapter_version producer "
@@ -55,7 +55,7 @@ run = _table(
 )
 run_io = _table(
     "s_run_io",
-    "run_key spelling_key facets_key hour first_event_at last_event_at streamed_at rows bytes",
+    "run_key day spelling_key facets_key hour first_event_at last_event_at streamed_at rows bytes",
     "direction",
     "is_measured has_statistics",
 )
@@ -155,14 +155,14 @@ known_event = _table(  # stored ones of its time
 )
 known = _table(  # runs of the batch that the catalog knew before it
     "t_known",
-    "run_key completed_at",
+    "run_key day id_day completed_at",  # the day that it is stored under, and that of its id
     "parent_run_id root_run_id root_job_namespace root_job_name",
     key="run_key",
 )
 known_run = _copy(  # the runs of the batch, as the catalog knows them now
     "t_run",
     runs.run,
-    "run_key run_id job_namespace job_name root_run_id root_job_namespace root_job_name "
+    "run_key day run_id job_namespace job_name root_run_id root_job_namespace root_job_name "
     "leaf_job_namespace leaf_job_name parent_run_id last_event_at started_at last_start_at "
     "last_fail_at completed_at failed_at nominal_start_at job_type processing_type integration "
     "error_message code_version is_history evidence",
@@ -170,7 +170,7 @@ known_run = _copy(  # the runs of the batch, as the catalog knows them now
 known_io = _copy(  # what these runs read and wrote
     "t_io",
     runs.run_io,
-    "run_key dataset_key direction first_event_at last_event_at streamed_at has_statistics "
+    "run_key day dataset_key direction first_event_at last_event_at streamed_at has_statistics "
     "lifecycle rows schema_key partition partition_at is_reported",
     Column("canonical_key", BigInteger),
 )

@@ -1,13 +1,17 @@
 """Rows of the tables that PostgreSQL keeps in partitions, for tests."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+from alembic import command
+from alembic.config import Config
 from sqlalchemy import Engine, delete, insert, select, text
 
-from lineage.catalog.engine import exclusive_transaction
+from lineage.catalog import migrations
+from lineage.catalog.engine import exclusive_transaction, migrate, write_transaction
 from lineage.catalog.partitions import add_partition, is_partitioned
 from lineage.catalog.retention import RANGES
-from lineage.catalog.tables import dataset, dataset_write, event
+from lineage.catalog.tables import dataset, dataset_write, event, role_epoch, run, run_io
 from lineage.process.clock import to_micros
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -36,6 +40,22 @@ def write_row(key: int, at: int, root: str = "r", bucket: int | None = None) -> 
     return {**row, **job, **keys, "written_at": at, "landed_at": at}
 
 
+def run_row(key: int, at: int, day: int = 0, run_id: str | None = None) -> dict[str, object]:
+    """Return a run whose last event is of this time."""
+    name = run_id or f"r{key}"
+    job = {"job_namespace": "n", "job_name": "j"}
+    root = {"root_run_id": name, "root_job_namespace": "n", "root_job_name": "j"}
+    times = {"first_event_at": at, "last_event_at": at, "landed_at": at}
+    return {"run_key": key, "day": day, "run_id": name, **job, **root, **times, "is_history": False}
+
+
+def io_row(key: int, at: int, day: int = 0, direction: str = "write") -> dict[str, object]:
+    """Return what this run wrote, by an event of this time."""
+    keys = {"run_key": key, "day": day, "dataset_key": 1, "direction": direction}
+    times = {"first_event_at": at, "last_event_at": at, "landed_at": at}
+    return {**keys, **times, "has_statistics": False, "is_reported": True}
+
+
 def dataset_row(key: int) -> dict[str, object]:
     """Return a dataset that was seen just now."""
     seen = {"first_seen_at": ago(500), "last_seen_at": ago(0)}
@@ -54,6 +74,17 @@ def remove(engine: Engine, table):
         connection.execute(delete(table))
 
 
+def undo_partitions_of_runs(engine: Engine):
+    """Give a new catalog the plain tables that a migrated one has, until they are exchanged."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__path__[0])))
+    with write_transaction(engine) as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0019")
+        connection.execute(insert(role_epoch).values(role="pipeline", epoch=1, began_at=0))
+    migrate(engine)
+
+
 def put_datasets(engine: Engine, *keys: int):
     """Insert datasets."""
     put(engine, dataset, *(dataset_row(key) for key in keys))
@@ -70,6 +101,19 @@ def writes(engine: Engine) -> list[tuple]:
     columns = [*dataset_write.primary_key, dataset_write.c.written_at]
     with engine.connect() as connection:
         return sorted(tuple(row) for row in connection.execute(select(*columns)))
+
+
+def runs(engine: Engine) -> tuple[list[tuple], list[tuple]]:
+    """Return keys, days and times of all runs, and of what they read and wrote."""
+    with engine.connect() as connection:
+        return (
+            sorted(tuple(row) for row in connection.execute(select(*_shown(run)))),
+            sorted(tuple(row) for row in connection.execute(select(*_shown(run_io)))),
+        )
+
+
+def _shown(table):
+    return [*table.primary_key, table.c.day, table.c.last_event_at]
 
 
 def make_partition(engine: Engine, table: str, at: int) -> str:

@@ -19,11 +19,14 @@ from tests.lineage.catalog.partitioned import (
     dataset_row,
     event_row,
     events,
+    io_row,
     make_partition,
     partition_names,
     put,
     put_datasets,
     remove,
+    run_row,
+    runs,
     write_row,
     writes,
 )
@@ -33,6 +36,7 @@ DAYS = {"event_days": 7, "write_days": 180, "audit_days": 400}
 DAYS |= {"history_days": 400, "access_days": 400}
 _SLOW = {"limit_seconds": 1, "cadence_class": "periodic", "cadence_seconds": 30 * 86_400}
 _SLOW |= {"gaps": 9, "explanation": "", "learned_at": 0}
+_DAY = 86_400_000_000
 _OLD = 300  # days; such a write is deleted, unless a rule keeps it
 
 
@@ -302,6 +306,82 @@ def test_partitions_leave_the_rows_that_deleting_leaves(both, written, arrived, 
             delete_old_rows(engine, table, NOW, DAYS, exclusive_transaction)
     one, other = both
     assert (events(one), writes(one)) == (events(other), writes(other))
+
+
+# Days in ids: none, of ranges that are over or not, and of a clock that is ahead.
+_DAYS = st.sampled_from([None, 700, 301, 211, 203, 180, 0, -2, -60])
+
+
+@pytest.mark.postgres
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 6), _AGES), max_size=10, unique_by=lambda one: one[0]),
+    st.lists(st.tuples(st.integers(1, 6), _AGES), max_size=10, unique_by=lambda one: one[0]),
+    st.lists(_DAYS, min_size=6, max_size=6),
+    st.sets(_DAYS),
+)
+def test_partitions_of_runs_leave_the_rows_that_deleting_leaves(both, ran, touched, days, made):
+    """Generate runs of each day: both databases keep the same, whatever partitions there are."""
+    starts = [0 if age is None else ago(age) // _DAY * _DAY for age in days]
+    for engine in both:
+        for table in (tables.run, tables.run_io):
+            remove(engine, table)
+        if engine.dialect.name == "postgresql":
+            for age in made - {None}:
+                for table in ("run", "run_io"):
+                    make_partition(engine, table, ago(age))
+        for table, row, given_ in (
+            (tables.run, run_row, ran),
+            (tables.run_io, io_row, touched),
+        ):
+            if given_:
+                put(engine, table, *(row(key, ago(age), starts[key - 1]) for key, age in given_))
+        for table in ("run", "run_io"):
+            delete_old_rows(engine, table, NOW, DAYS, exclusive_transaction)
+    one, other = both
+    assert runs(one) == runs(other)
+    kept = {key for key, _, at in runs(one)[0] if at >= ago(180)}
+    assert kept == {key for key, age in ran if age <= 180}
+
+
+@_postgres
+def test_an_expired_range_of_runs_is_dropped_but_for_runs_that_go_on(catalog):
+    """Keep a stream that runs for 300 days; drop what else its month has."""
+    day = ago(_OLD) // _DAY * _DAY
+    for table in ("run", "run_io"):
+        make_partition(catalog, table, day)
+    put(catalog, tables.run, *(run_row(key, ago(_OLD), day) for key in (1, 2)))
+    put(catalog, tables.run, run_row(3, ago(1), day))
+    put(catalog, tables.run_io, io_row(1, ago(_OLD), day), io_row(3, ago(1), day))
+
+    _clear(catalog)
+
+    assert runs(catalog) == ([(3, day, ago(1))], [(3, 1, "write", day, ago(1))])
+    assert _tables(catalog, "run%2%") == []
+    assert counts(catalog, "run") == {"run_default": 1}
+
+
+def test_runs_of_a_clock_that_is_ahead_are_deleted_by_their_events(catalog):
+    """Delete a run whose id is of next year, 180 days after its last event; keep one of today."""
+    ahead = ago(-400) // _DAY * _DAY
+    put(catalog, tables.run, run_row(1, ago(181), ahead), run_row(2, ago(179), ahead))
+    put(catalog, tables.run_io, io_row(1, ago(181), ahead), io_row(2, ago(179), ahead))
+
+    _clear(catalog)
+
+    assert runs(catalog) == ([(2, ahead, ago(179))], [(2, 1, "write", ahead, ago(179))])
+
+
+@_postgres
+def test_the_partition_of_runs_without_a_day_is_never_dropped(catalog):
+    """Delete its old runs one by one: each new partition reads the rows of the default one."""
+    put(catalog, tables.run, run_row(1, ago(181)), run_row(2, ago(179)))
+
+    _clear(catalog)
+
+    assert counts(catalog, "run") == {"run_undated": 1}
+    put(catalog, tables.run, run_row(3, ago(0)))
+    assert counts(catalog, "run") == {"run_undated": 2}
 
 
 @pytest.fixture

@@ -228,8 +228,11 @@ def test_permissions_on_the_tables_are_kept(stored):
 
 @_postgres
 def test_an_empty_catalog_has_no_old_partitions(catalog):
-    """Begin a new installation with the default partitions."""
-    assert partition_names(catalog) == ["dataset_write_default", "event_default"]
+    """Begin a new installation with the default partitions, and that of runs without a day."""
+    assert partition_names(catalog) == [
+        *("dataset_write_default", "event_default"),
+        *("run_default", "run_io_default", "run_io_undated", "run_undated"),
+    ]
 
 
 @_postgres

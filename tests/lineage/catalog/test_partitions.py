@@ -27,6 +27,8 @@ from tests.lineage.catalog.partitioned import (
 
 _postgres = pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 _MONTH, _NEXT = "dataset_write_20261103", "dataset_write_20261203"
+_NEXT_RUNS = ["run_20261203", "run_io_20261203"]
+_RUNS = ["run_20261103", "run_io_20261103"]
 _DAYS = [f"event_202611{day}" for day in range(25, 31)] + ["event_20261201", "event_20261202"]
 
 
@@ -51,12 +53,14 @@ def test_the_tables_with_ranges_are_the_partitioned_ones(catalog):
 @_postgres
 def test_partitions_are_made_for_a_week_ahead_and_once(catalog):
     """Make none in a second turn; a day later make one more."""
-    assert sorted(add_partitions(catalog, NOW, exclusive_transaction)) == sorted([_MONTH, *_DAYS])
+    made = sorted(add_partitions(catalog, NOW, exclusive_transaction))
+    assert made == sorted([_MONTH, *_DAYS, *_RUNS])
     assert add_partitions(catalog, NOW, exclusive_transaction) == []
     tomorrow = NOW + timedelta(days=1)
     assert sorted(add_partitions(catalog, tomorrow, exclusive_transaction)) == [
         _NEXT,
         "event_20261203",
+        *_NEXT_RUNS,
     ]
 
 
@@ -101,7 +105,7 @@ def test_a_reader_of_hours_delays_partitions_and_no_batch(catalog, monkeypatch):
     monkeypatch.setattr(partitions, "_LOCK_MILLISECONDS", 50)
     with catalog.connect() as backup:
         backup.execute(select(tables.event)).all()
-        assert add_partitions(catalog, NOW, exclusive_transaction) == [_MONTH]
+        assert add_partitions(catalog, NOW, exclusive_transaction) == [_MONTH, *_RUNS]
         put(catalog, tables.event, event_row(ago(0)))
 
     assert add_partitions(catalog, NOW, exclusive_transaction) == _DAYS

@@ -162,6 +162,22 @@ def test_unreported_datasets_belong_to_the_run_of_their_execution(estate):
     ]
 
 
+def test_unreported_datasets_have_the_day_of_their_run(estate):
+    """Store them in the day of the run's id, where events of the run look for them."""
+    run = "019ab5c2-7f00-7000-8000-000000000000"
+    estate.land(event("START", 0, run=run), event("COMPLETE", 1, run=run))
+    estate.log(execution(), touched=[write(), write(name="more")])
+
+    estate.join()
+
+    days = """
+        SELECT d.name, io.day - r.day, r.day > 0 FROM run_io io
+        JOIN run r ON r.run_key = io.run_key
+        JOIN dataset d ON d.dataset_key = io.dataset_key ORDER BY 1
+    """
+    assert [tuple(row) for row in estate.rows(days)] == [("more", 0, True), ("out", 0, True)]
+
+
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_an_execution_that_has_not_settled_is_not_compared(estate):
     """Wait: it may fail, and its events may still come."""

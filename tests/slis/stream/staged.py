@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from lineage.names.keys import key
+from lineage.names.run_ids import day_of
 from lineage.process.clock import to_micros
 from slis.indicators.accuracy.schemas import COLUMN_LINEAGE
 from slis.stream.facts.spans import SeenTimes
@@ -115,12 +116,15 @@ def _job_rows(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
 
 def _run_rows(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
     at, run_key, kind = event["at"], key("j", "app", event["run"]), event["kind"]
+    day = day_of(event["run"])
     job = {"job_namespace": "j", "job_name": "app"}
     root = {"root_job_namespace": "j", "root_job_name": "app", "root_run_id": event["root"]}
     yield (
         "s_run",
         {
             "run_key": run_key,
+            "day": day,
+            "root_day": day_of(event["root"]),
             "run_id": event["run"],
             "is_history": 0,
             **job,
@@ -135,7 +139,7 @@ def _run_rows(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
     )
     for direction, names in (("read", event["inputs"]), ("write", event["outputs"])):
         for name in names:
-            yield "s_run_io", _io(run_key, name, direction, at, is_streamed=kind == "RUNNING")
+            yield "s_run_io", _io(run_key, day, name, direction, at, is_streamed=kind == "RUNNING")
     for name, sources in event["outputs"].items():
         if event["lifecycle"] and event["kind"] == "COMPLETE":
             yield "s_facets", _lifecycle_row(run_key, name, event["lifecycle"], at)
@@ -145,9 +149,12 @@ def _run_rows(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
         yield "s_link", _link(run_key, name, other, at)
 
 
-def _io(run_key: int, name: str, direction: str, at: int, *, is_streamed: bool) -> dict[str, Any]:
+def _io(  # noqa: PLR0913 - columns of a row
+    run_key: int, day: int, name: str, direction: str, at: int, *, is_streamed: bool
+) -> dict[str, Any]:
     return {
         "run_key": run_key,
+        "day": day,
         "spelling_key": spelling_key("n", name),
         "facets_key": run_key,
         "direction": direction,

@@ -7,6 +7,8 @@ import re
 from alembic import op
 from sqlalchemy import Connection, text
 
+from lineage.catalog.exchange import Exchange, exchange
+
 revision = "0018"
 down_revision = "0017"
 
@@ -26,11 +28,6 @@ _LOCK = "SET LOCAL lock_timeout = '2s'"
 _CONSTRAINT = """
     SELECT pg_get_constraintdef(oid) FROM pg_constraint
     WHERE conrelid = to_regclass(:table) AND conname = :name
-"""
-_GRANTS = """
-    SELECT CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(r.rolname) END, a.privilege_type
-    FROM pg_class c CROSS JOIN aclexplode(c.relacl) a LEFT JOIN pg_roles r ON r.oid = a.grantee
-    WHERE c.oid = to_regclass(:table) AND a.grantee <> c.relowner
 """
 
 
@@ -98,24 +95,10 @@ def upgrade() -> None:
 
 
 def _partition(connection: Connection, table: str) -> None:
-    column, _, keys, (index, columns) = _TABLES[table]
+    column, _, keys, _ = _TABLES[table]
     legacy, cut = f"{table}_legacy", _cut(connection, table)
-    statements = [
-        f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE",
-        f"ALTER TABLE {table} RENAME TO {legacy}",
-        f"ALTER INDEX {table}_pkey RENAME TO {legacy}_pkey",
-        f"ALTER INDEX {index} RENAME TO {legacy}_{columns.partition(',')[0]}",
-        f"CREATE TABLE {table} (LIKE {legacy} INCLUDING DEFAULTS) PARTITION BY RANGE ({column})",
-        f"ALTER TABLE {table} ADD CONSTRAINT {table}_pkey PRIMARY KEY ({keys})",
-        f"CREATE INDEX {index} ON {table} ({columns})",
-        f"ALTER TABLE {table} ATTACH PARTITION {table}_default DEFAULT",
-        f"ALTER TABLE {table} ATTACH PARTITION {legacy} FOR VALUES FROM (MINVALUE) TO ({cut})",
-        f"ALTER TABLE {legacy} DROP CONSTRAINT {legacy}",
-    ]
-    for statement in statements:
-        connection.exec_driver_sql(statement)
-    for grantee, privilege in connection.execute(text(_GRANTS), {"table": legacy}).all():
-        connection.exec_driver_sql(f"GRANT {privilege} ON {table} TO {grantee}")
+    bounds = f"FROM (MINVALUE) TO ({cut})"
+    exchange(connection, Exchange(table, legacy, column, keys, bounds))
     if not connection.scalar(text(f"SELECT EXISTS (SELECT 1 FROM {legacy})")):
         connection.exec_driver_sql(f"DROP TABLE {legacy}")
 

@@ -1,0 +1,69 @@
+"""Runs of a batch that the catalog knew before it, and the days under which runs are stored.
+
+A run is stored in the day of its id (`lineage.catalog.run_days`), or in day 0 if an older release
+stored it: then it goes on there, and is one run.
+"""
+
+from typing import Final, Literal
+
+from sqlalchemy import Connection, text
+
+from lineage.catalog.retention import RANGES
+from lineage.catalog.run_days import has_days
+from slis.stream.merge.batch_runs import RUNS_OF_BATCH
+
+# What is left of a run that retention has deleted is known too. Beside the days of each run the
+# partitions of the batch are named: PostgreSQL then plans no look-up in others. By their bounds and
+# not by days: of a new day it expects no row, and would read whole indexes to find none.
+_STORE_KNOWN: Final = f"""
+    INSERT INTO t_known (run_key, day, id_day, completed_at, parent_run_id, root_run_id,
+        root_job_namespace, root_job_name)
+    SELECT * FROM (
+        SELECT s.run_key, coalesce(r.day, (SELECT min(io.day) FROM run_io io
+                WHERE io.run_key = s.run_key AND io.day IN (s.day, 0) {{of_io}})) AS day,
+            s.day AS id_day, r.completed_at, r.parent_run_id, r.root_run_id, r.root_job_namespace,
+            r.root_job_name
+        FROM {RUNS_OF_BATCH} AS s
+        LEFT JOIN run r ON r.run_key = s.run_key AND r.day IN (s.day, 0) {{of_run}}
+    ) AS found WHERE day IS NOT NULL
+"""  # noqa: S608 - our own columns
+_STORE_KNOWN_ANYWHERE: Final = text(_STORE_KNOWN.format(of_run="", of_io=""))
+# With day 0, in which any run may be.
+WITHIN: Final = "AND ({row}.day = 0 OR {row}.day >= :first AND {row}.day < :end)"
+_STORE_KNOWN_WITHIN: Final = text(
+    _STORE_KNOWN.format(of_run=WITHIN.format(row="r"), of_io=WITHIN.format(row="io"))
+)
+_ANY_KNOWN: Final = text("SELECT 1 FROM t_known LIMIT 1")
+_ANY_UNDATED: Final = text("SELECT 1 FROM t_known WHERE day <> id_day LIMIT 1")
+_IS_UNDATED: Final = "run_key IN (SELECT run_key FROM t_known WHERE day <> id_day)"
+_SET_UNDATED: Final = "UPDATE {rows} SET day = 0 WHERE {which}"
+
+
+def stage_known(connection: Connection) -> bool:
+    """Stage the runs of the batch that are known; before it is merged. Return if there are any."""
+    if connection.dialect.name == "sqlite":
+        connection.execute(_STORE_KNOWN_ANYWHERE)
+    else:
+        if not has_days(connection):
+            _store_undated(connection, "day <> 0")
+        connection.execute(_STORE_KNOWN_WITHIN, bounds_of(connection, "day"))
+    if connection.execute(_ANY_KNOWN).first() is None:
+        return False
+    if connection.execute(_ANY_UNDATED).first() is not None:
+        _store_undated(connection, _IS_UNDATED)
+    return True
+
+
+def bounds_of(connection: Connection, column: Literal["day", "root_day"]) -> dict[str, int]:
+    """Return the start of the first and the end of the last range of these days of the batch."""
+    days = f"SELECT min({column}), max({column}) FROM s_run WHERE {column} <> 0"  # noqa: S608 - ours
+    first, last = connection.execute(text(days)).one()
+    if first is None:
+        return {"first": 0, "end": 0}
+    ranges = RANGES["run"]
+    return {"first": ranges.start_of(first), "end": ranges.start_of(last) + ranges.micros}
+
+
+def _store_undated(connection: Connection, which: str) -> None:
+    for rows in ("s_run", "s_run_io"):
+        connection.execute(text(_SET_UNDATED.format(rows=rows, which=which)))
