@@ -21,6 +21,8 @@ _HEAD = """\
 # The reference of this file is docs/policy.md; `lineward policy check FILE` says whether it is well
 # formed.
 """
+# Without this line, a half-written file can be taken for a whole one.
+_END = "...\n"
 
 
 def suggest_policy(engine: Engine) -> str:
@@ -46,6 +48,7 @@ def draft(seen: Iterable[SeenDataset], edges: Iterable[tuple[int, int]]) -> str:
             *_section("calendars", _calendar_lines(datasets)),
             *_section("datasets", [*_dataset_lines(datasets), *_calendar_rules(datasets)]),
             *_end_lines(datasets, feeding),
+            _END,
         ]
     )
 
