@@ -1,4 +1,4 @@
-"""Measure learned limits on real publishing histories, beside a z-score and a fixed multiple."""
+"""Learned limits measured on real histories, beside a z-score and a multiple of the median."""
 
 import tempfile
 import time

@@ -1,4 +1,4 @@
-"""Count alarms on labelled gaps: false ones by dataset-weeks, outages found and how soon."""
+"""Alarms on labelled gaps: false ones by dataset-weeks, outages found and how soon."""
 
 from collections.abc import Sequence
 
