@@ -18,11 +18,8 @@ _MOST_ENDS = 50
 _DOUBT = "if a job of yours writes it, delete this"
 _HEAD = """\
 # A draft, made from what was seen. Read every line: what is not right here is wrong in every alert.
-# The reference of this file is docs/policy.md; `lineward policy check FILE` says whether it is well
-# formed.
+# docs/policy.md explains each field; `lineward policy check FILE` finds errors.
 """
-# Without this line, a half-written file can be taken for a whole one.
-_END = "...\n"
 
 
 def suggest_policy(engine: Engine) -> str:
@@ -48,7 +45,7 @@ def draft(seen: Iterable[SeenDataset], edges: Iterable[tuple[int, int]]) -> str:
             *_section("calendars", _calendar_lines(datasets)),
             *_section("datasets", [*_dataset_lines(datasets), *_calendar_rules(datasets)]),
             *_end_lines(datasets, feeding),
-            _END,
+            "...\n",  # marks the file as whole
         ]
     )
 
