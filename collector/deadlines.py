@@ -1,4 +1,4 @@
-"""Deadlines of many requests at once: one look in a while, not a timer for each.
+"""Deadlines of many requests, which one periodic check enforces instead of a timer for each.
 
 `asyncio.timeout` costs 4 µs an event here, a fifteenth of the event loop's time at full load.
 """

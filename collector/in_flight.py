@@ -1,4 +1,4 @@
-"""Bound on the bytes of bodies that the collector holds at a time, and so on its memory."""
+"""Limit of the bytes of all bodies in memory, which bounds the memory of the collector."""
 
 import asyncio
 from types import TracebackType

@@ -1,4 +1,4 @@
-"""Count bad time that an open incident explains: it does not burn an error budget in alerts."""
+"""Counters of bad time that an open incident explains, which burns no error budget in alerts."""
 
 from typing import Final
 

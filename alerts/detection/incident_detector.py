@@ -1,4 +1,4 @@
-"""Update incidents once a second from the newest evaluation."""
+"""Detector of incidents: it updates them once a second from the newest evaluation."""
 
 from collections.abc import Callable, Iterable, Mapping
 from time import monotonic

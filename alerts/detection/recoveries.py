@@ -1,4 +1,4 @@
-"""Explain why an incident resolved: which fact got better, in plain words without names."""
+"""Reasons why incidents resolved: which fact improved, in plain words without names."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Summarize incidents for messages: the fault, the affected datasets, and their owners."""
+"""Summaries of incidents for messages: the fault, the affected datasets, and their owners."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Summarize the impact of a fault: as arrays, of which only what is shown becomes objects."""
+"""Impact of a fault, as arrays, of which only what is shown becomes objects."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Apply commands of people to incidents: acknowledge, suppress, resolve."""
+"""Commands of people, applied to incidents: acknowledge, suppress, resolve."""
 
 from collections.abc import Mapping
 from typing import Any

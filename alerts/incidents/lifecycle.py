@@ -1,4 +1,4 @@
-"""Advance incidents: one pure step from incidents, detected faults and the clock."""
+"""Life of incidents: one pure step from incidents, detected faults and the clock."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,4 +1,4 @@
-"""Match detected faults to incidents."""
+"""Matches of detected faults with incidents."""
 
 from collections import defaultdict
 from collections.abc import Iterable

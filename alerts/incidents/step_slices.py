@@ -1,4 +1,4 @@
-"""Cut a step into slices: a bounded part is written in one transaction."""
+"""Slices of a step: a bounded part is written in one transaction."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final

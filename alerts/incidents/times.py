@@ -1,4 +1,4 @@
-"""Name the times of an incident: one wording for messages, pages and commands."""
+"""Names of the times of an incident: one wording for messages, pages and commands."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""Update an incident whose fault is found again: root, owner, severity, members."""
+"""Updates of an incident whose fault is found again: root, owner, severity, members."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Requests to change an incident: validate, audit and add them to the command queue.
+"""Requests to change an incident: validated, audited and added to the command queue.
 
 The incident detector takes and answers them: see `alerts.operator_actions.command_queue`.
 """

@@ -1,4 +1,4 @@
-"""Suppression windows: find those that cover names at a time; create, end and load planned ones.
+"""Suppression windows: those that cover names at a time, and planned ones.
 
 A window covers faults of datasets and jobs whose name its pattern matches, and no fault of Lineward
 itself. It is planned, or the policy has it.

@@ -1,4 +1,4 @@
-"""Count verdicts of people on incidents: real or false alarm, by kind of fault.
+"""Counters of the verdicts of people on incidents: real or false alarm, by kind of fault.
 
 Counted in the catalog, each incident once: the counters outlive every process, and never fall.
 `incident.is_false_alarm` is null without a verdict, false once somebody acknowledged or resolved

@@ -1,4 +1,4 @@
-"""Kinds of faults, and which kind explains which: one table for all other modules.
+"""Kinds of faults, and the table of kinds that explain others.
 
 The order is the rank: of several kinds that one job has at once, the first explains the others.
 """
@@ -29,14 +29,16 @@ class Kind(msgspec.Struct, frozen=True):
     """Kind of a fault.
 
     Attributes:
-        id: as it stands in an incident's key and in messages.
-        extent: all outputs of a job share it; of a run, also those that it should have written,
-            too.
-        is_root: false of what is a symptom only; unexplained, its root is unknown.
-        delays: downstream datasets come late, so a deadline downstream is in danger.
-        urgency: `by_tier` looks at what is downstream; the others hold whatever that is.
-        explains: kinds of a dataset made of one with this kind.
-        explains_own: kinds of the same dataset; of the same job where that is its extent.
+        id: name of the kind in the key of an incident and in messages.
+        extent: the datasets of one fault: `dataset` has one, `job` has all outputs of the job, and
+            `run` also has the outputs that the run should have written.
+        is_root: whether a fault of this kind can be a root. Otherwise it is a symptom, and without
+            an explanation its root is unknown.
+        delays: whether the fault makes downstream datasets late.
+        urgency: `by_tier` if the tiers downstream decide the severity; other values decide alone.
+        explains: kinds of downstream datasets that this kind explains.
+        explains_own: kinds of the same dataset that this kind explains, or of the same job if the
+            extent is not `dataset`.
     """
 
     id: str

@@ -127,7 +127,8 @@ def _route(
 ) -> dict[str, Any]:
     routes: list[dict[str, Any]] = [
         {
-            "matchers": [equal("alertname", WATCHDOG)],
+            # Others have a Watchdog too, such as kube-prometheus-stack.
+            "matchers": [equal("alertname", WATCHDOG), equal("area", "service")],
             "receiver": WATCHDOG_RECEIVER,
             **_HEARTBEAT,
         }

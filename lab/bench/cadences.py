@@ -1,4 +1,4 @@
-"""Measure learned limits on real publishing histories, beside a z-score and a fixed multiple."""
+"""Learned limits measured on real histories, beside a z-score and a multiple of the median."""
 
 import tempfile
 import time
@@ -10,7 +10,7 @@ import numpy as np
 from pyspark.sql import SparkSession
 
 from lab.bench.evaluate import peak_bytes
-from lab.histories import rivals
+from lab.histories import history_baselines
 from lab.histories.counts import (
     ALL,
     SCHEDULED_ALL,
@@ -94,10 +94,14 @@ def measure(spark: SparkSession, histories: Sequence[WriteHistory]) -> CadenceFi
     gaps = judge_gaps(histories, learned)
     varied = {
         LEARNED: _scaled(gaps, np.concatenate(learned)),
-        Z_SCORE: _each(histories, rivals.by_day, _SENSITIVITIES),
-        MEDIAN: _each(histories, rivals.by_median, _MULTIPLES),
+        Z_SCORE: _each(histories, history_baselines.by_day, _SENSITIVITIES),
+        MEDIAN: _each(histories, history_baselines.by_median, _MULTIPLES),
     }
-    usual = {LEARNED: 1.0, Z_SCORE: rivals.SENSITIVITY, MEDIAN: rivals.MEDIANS}
+    usual = {
+        LEARNED: 1.0,
+        Z_SCORE: history_baselines.SENSITIVITY,
+        MEDIAN: history_baselines.MEDIANS,
+    }
     return CadenceFigures(
         series=len(histories),
         gaps=gaps.label.size,

@@ -10,9 +10,9 @@ import numpy as np
 from pyspark.sql import SparkSession
 
 from lab.bench.evaluate import peak_bytes
+from lab.simulation.gap_baselines import DailyScores, of_median
 from lab.simulation.gaps import CHANGE, FIRST_WATCHED, SILENCE, USUAL, Simulated
 from lab.simulation.judgement import NEVER, by_limits, learning_days
-from lab.simulation.rivals import DailyScores, of_median
 from lab.simulation.scheduled import daily, hourly, weekday
 from lab.simulation.streams import streaming
 from lab.simulation.unscheduled import bursty

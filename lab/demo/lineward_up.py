@@ -13,7 +13,7 @@ import msgspec
 from lab.demo.waiting import Patience, StepFailedError
 from service.errors import NoDataError
 from service.ingest.backfill import BatchSender, events_in
-from service.ingest.spool_reader import read_last_seq
+from service.ingest.collector_spool import read_last_seq
 from service.queries.catalog_session import open_session
 from service.queries.dataset import explain_states
 from service.queries.dataset_lookup import resolve_dataset

@@ -1,4 +1,4 @@
-"""Count alarms on labelled gaps: false ones by dataset-weeks, outages found and how soon."""
+"""Alarms on labelled gaps: false ones by dataset-weeks, outages found and how soon."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from lab.histories import folder
 from lab.histories.folder import SCHEDULED, WriteHistory
-from lab.histories.rivals import usual_gaps
+from lab.histories.history_baselines import usual_gaps
 from lab.histories.walk import NEVER
 from lineage.process.clock import SECOND_MICROS
 from slis.cadence.working_week import Floats, Micros

@@ -1,4 +1,4 @@
-"""Learn the limits of each history as the product does: after its writes, from those up to then."""
+"""Limits of each history, learned as the product does: after each write, from the writes so far."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

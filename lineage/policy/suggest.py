@@ -18,8 +18,7 @@ _MOST_ENDS = 50
 _DOUBT = "if a job of yours writes it, delete this"
 _HEAD = """\
 # A draft, made from what was seen. Read every line: what is not right here is wrong in every alert.
-# The reference of this file is docs/policy.md; `lineward policy check FILE` says whether it is well
-# formed.
+# docs/policy.md explains each field; `lineward policy check FILE` finds errors.
 """
 
 
@@ -46,6 +45,7 @@ def draft(seen: Iterable[SeenDataset], edges: Iterable[tuple[int, int]]) -> str:
             *_section("calendars", _calendar_lines(datasets)),
             *_section("datasets", [*_dataset_lines(datasets), *_calendar_rules(datasets)]),
             *_end_lines(datasets, feeding),
+            "...\n",  # marks the file as whole
         ]
     )
 

@@ -75,7 +75,7 @@ app = typer.Typer(cls=LazyGroup, pretty_exceptions_enable=False, no_args_is_help
 
 @app.callback()
 def lineward() -> None:
-    """SRE for data lineage: what is missing, stale or wrong, and who can fix it."""
+    """Monitor data lineage: receive OpenLineage events, compute SLIs, notify owners of faults."""
 
 
 def main() -> None:

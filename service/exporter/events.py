@@ -22,7 +22,7 @@ from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_row
 from lineage.process.clock import SECOND_MICROS, to_micros
 from service.exporter import metric_rows
-from service.ingest.spool_reader import first_figure, open_read_only
+from service.ingest.collector_spool import first_figure, open_read_only
 from service.queries.set_aside import count_set_aside
 from service.queries.status import oldest_since
 from service.runtime.settings import Settings

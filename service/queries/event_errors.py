@@ -14,7 +14,7 @@ import msgspec
 from lineage.catalog.reader import CatalogReader, read_connection
 from lineage.catalog.rows import Row
 from lineage.redaction import redact
-from service.ingest.spool_reader import open_read_only
+from service.ingest.collector_spool import open_read_only
 from service.queries.cursors import Whole, cursor_of, start_key
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso

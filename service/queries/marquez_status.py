@@ -8,7 +8,7 @@ from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows, pairs_of
 from lineage.process.clock import to_micros
-from service.ingest.spool_reader import list_unforwarded, read_last_seq
+from service.ingest.collector_spool import list_unforwarded, read_last_seq
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso_of, seconds_between
 from service.runtime.settings import Settings

@@ -2,9 +2,11 @@
 
 The rules, dashboards, Alertmanager's routes and Spark settings of the default policy are what
 `lineward render` prints. The chart puts the addresses of a release in place of the host names
-below. The README is made of the comments in values.yaml.
+below. The README is made of the comments in values.yaml. The chart rejects a value that its mode
+does not read, by the defaults in `files/mode-values.json`.
 """
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,16 @@ _RENDERED = {
         *("--folder", str(EVENT_FOLDER), "--name", "events"),
     ),
 }
+# Beginnings of the values that one mode alone reads.
+_ONLY_IN = {
+    "embedded": ("embedded.", "podDisruptionBudget."),
+    "scaled": (
+        *("host", "log.", "lake.", "collector.", "pipeline.", "kafkaSource.", "marquez."),
+        *("access.readerSecret", "catalog.passwordSecret", "kubernetesSource.pod."),
+        *(f"service.{name}" for name in ("replicas", "preStop", "podDisruptionBudget.", "pod.")),
+        *(f"networkPolicy.egress.{name}" for name in ("kafka", "kafkaSource", "marquez", "s3")),
+    ),
+}
 
 
 def golden_path(name: str) -> Path:
@@ -45,7 +57,19 @@ def generate() -> dict[str, str]:
     boards = {
         f"files/dashboards/{uid}.json": text for uid, text in render_document(DEFAULT, API).items()
     }
-    return {**files, **boards, "README.md": render_readme((CHART / "values.yaml").read_text())}
+    values = (CHART / "values.yaml").read_text()
+    modes = {"files/mode-values.json": _render_mode_values(values)}
+    return {**files, **boards, **modes, "README.md": render_readme(values)}
+
+
+def _render_mode_values(values: str) -> str:
+    """Return the defaults of the values that one mode alone reads, by mode and path."""
+    defaults = {path: default for path, default, _ in list_values(values)}
+    found = {
+        mode: {path: default for path, default in defaults.items() if path.startswith(beginnings)}
+        for mode, beginnings in _ONLY_IN.items()
+    }
+    return json.dumps(found, indent=1) + "\n"
 
 
 def _render(words: tuple[str, ...]) -> str:
@@ -63,9 +87,16 @@ def render_readme(values: str) -> str:
     """
     lines = ["| value | default | meaning |", "|---|---|---|"]
     for path, default, text in list_values(values):
-        lines.append(f"| `{path}` | {_format_cell(default)} | {text} |")
+        lines.append(f"| `{path}` | {_format_cell(default)} | {_mode_note(path)}{text} |")
     head = (CHART / "README.head.md").read_text()
     return head + "\n".join(lines) + "\n"
+
+
+def _mode_note(path: str) -> str:
+    notes = (
+        f"**{mode.title()} mode.** " for mode, only in _ONLY_IN.items() if path.startswith(only)
+    )
+    return next(notes, "")
 
 
 def list_values(values: str) -> Iterator[tuple[str, Any, str]]:

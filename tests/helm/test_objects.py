@@ -180,8 +180,8 @@ _IMMUTABLE = ("selector", "serviceName", "volumeClaimTemplates", "podManagementP
 @pytest.mark.parametrize(("name", "workloads"), [("embedded", 1), ("scaled", 5)])
 def test_an_upgrade_changes_no_immutable_field(name, workloads):
     """Render another version: selectors, Services and claim templates must stay the same."""
-    options = "image.tag=2.0.0,commonLabels.new=yes,embedded.podLabels.more=yes"
-    options += ",collector.pod.labels.more=yes"
+    labels = "embedded.podLabels" if name == "embedded" else "collector.pod.labels"
+    options = f"image.tag=2.0.0,commonLabels.new=yes,{labels}.more=yes"
     before, after = (
         {
             one["metadata"]["name"]: one["spec"]

@@ -43,7 +43,9 @@ pytestmark = pytest.mark.xdist_group("helm")
             "settings.LINEWARD_COLLECTOR_DRAIN_SECONDS: set collector.drainSeconds instead",
         ),
         ("access.collectorToken.name=", "access.collectorToken.name: name the Secret"),
-        ("mode=embedded", "access.readerSecret.name: only mode scaled reads it"),
+        ("mode=embedded", "access.readerSecret: only mode scaled reads it; in mode embedded use"),
+        ("embedded.host=::", "embedded.host: only mode embedded reads it"),
+        ("podDisruptionBudget.enabled=true", "podDisruptionBudget.enabled: only mode embedded"),
     ],
 )
 def test_helm_names_the_wrong_value(values, message):

@@ -101,6 +101,21 @@ def test_opening_of_a_docstring_is_found(tmp_path, kind):
     assert 'docstring begins with "' in found
 
 
+def test_module_that_begins_with_a_verb_is_found(tmp_path):
+    """Allow a verb that is a noun here, in functions, and in the modules of tests."""
+    text = '"""Match faults to incidents."""\n'
+    files = {
+        "service/module.py": text,
+        "service/noun.py": '"""Match of faults to incidents."""\n',
+        "service/function.py": f"def match():\n    {text}",
+        "tests/test_one.py": text,
+    }
+
+    assert planted(tmp_path, files) == [
+        'service/module.py:1: module begins with "match", verb: begin with the noun'
+    ]
+
+
 def test_opening_of_a_name_is_found(tmp_path):
     """Allow an article, since the name of a test is a sentence; no question word."""
     content = (

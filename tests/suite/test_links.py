@@ -1,4 +1,4 @@
-"""Relative links of documents lead to a file and a heading; the index lists each page."""
+"""Links and paths of documents lead to a file or heading; the index lists each page."""
 
 import re
 from pathlib import Path
@@ -11,8 +11,12 @@ _ROW = re.compile(r"(?m)^\| \[[^\]]*\]\(([^)\s#]+)\)")
 _FENCE = re.compile(r"(?ms)^( *)```.*?^ *```")
 _CODE = re.compile(r"`[^`\n]*`")
 _HEADING = re.compile(r"(?m)^#+ +(.+?) *$")
+_TOPS = "|".join(sorted(one.name for one in ROOT.iterdir() if (one / "__init__.py").is_file()))
+_PATH = re.compile(rf"`((?:{_TOPS}|docs|helm|scripts|tests)/[^`\s]*)`")
+_PLACEHOLDER = re.compile(r"[A-Z]{3,}|[…{<$]")
 FOLDERS = [ROOT / "docs", ROOT / "docs" / "kubernetes"]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
+PRESENT = [one for one in DOCUMENTS if one.name != "CHANGELOG.md"]  # which names former files
 
 
 def anchor_of(heading: str) -> str:
@@ -37,6 +41,12 @@ def _is_alive(document: Path, link: str) -> bool:
     if not anchor:
         return True
     return anchor in {anchor_of(one) for one in _HEADING.findall(target.read_text("utf-8"))}
+
+
+def missing_paths(text: str) -> list[str]:
+    """Return the paths in backticks that no file has; `*` stands for a part of a name."""
+    found = [one for one in _PATH.findall(text) if not _PLACEHOLDER.search(one)]
+    return [one for one in found if not any(ROOT.glob(one.partition("::")[0].rstrip("/")))]
 
 
 def pages_without_a_place(index: str, folder: Path) -> list[str]:
@@ -68,6 +78,22 @@ def test_index_without_a_page_is_found():
 def test_no_link_of_a_document_is_dead(document: Path):
     """Find each file and each heading."""
     assert dead_links(document, document.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("document", PRESENT, ids=lambda one: str(one.relative_to(ROOT)))
+def test_documents_name_existing_paths(document: Path):
+    """Find each path, with patterns expanded."""
+    assert missing_paths(document.read_text("utf-8")) == []
+
+
+def test_missing_path_is_found():
+    """Run the mutants: a missing file, and a pattern that no file matches."""
+    text = "`service/cli/`, `tests/suite/test_l*.py::test_a`, `alerts/NAME.py`, `slis/no.py`"
+
+    assert missing_paths(f"{text} `service/api/routes/*_pages.py`") == [
+        "slis/no.py",
+        "service/api/routes/*_pages.py",
+    ]
 
 
 def test_a_dead_link_is_found():

@@ -23,6 +23,8 @@ _NAMES = [
     re.compile(r"\w*(?:_\w*|\w[./:=-]\w)+\w*"),
 ]
 _CODE = re.compile(r"(?s)(?<!`)`(?!`)(?:[^`\n]|\n(?!\n))*`")
+# Tests may open with either, and so may a verb that is a noun here: "Merge of roots".
+_NO_VERB = re.compile(r"tests/|[^:]*:\W*\w+ (?:and|by|for|from|in|of|to)\b")
 _DOC_NODES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -36,7 +38,10 @@ class Text(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """First word of a docstring or of a test's name; `kind` is `docstring` or `test`."""
+    """First word of a docstring or of a test's name.
+
+    `kind` is `docstring`, `test`, or `module` for the docstring of a module outside the tests.
+    """
 
     path: str
     line: int
@@ -71,6 +76,8 @@ def openings_of(path: str, content: str) -> Iterator[Opening]:
         if docstring := ast.get_docstring(node):
             line = node.body[0].lineno
             yield Opening(path, line, "docstring", _first_word(docstring))
+            if isinstance(node, ast.Module) and not _NO_VERB.match(f"{path}:{docstring}"):
+                yield Opening(path, line, "module", _first_word(docstring))
         if isinstance(node, _FUNCTIONS) and node.name.startswith("test_"):
             yield Opening(path, node.lineno, "test", node.name.split("_")[1])
 

@@ -1,4 +1,4 @@
-"""Post an event to the collector and read the SLIs of its dataset back from the API.
+"""Test of a release: it posts an event and reads the SLIs of its dataset from the API.
 
 `helm test` runs this file in a pod. It needs only the standard library of Python.
 """

@@ -1,3 +1,16 @@
+{{/* Values that only the other mode reads: without effect they would be a surprise. `make chart` writes their defaults. */}}
+{{- define "lineward.rejectOtherMode" -}}
+{{- $other := ternary "embedded" "scaled" (eq .Values.mode "scaled") -}}
+{{- range $path, $default := get (.Files.Get "files/mode-values.json" | fromJson) $other -}}
+{{- $value := $.Values -}}
+{{- range splitList "." $path }}{{ $value = get ($value | default dict) . }}{{ end -}}
+{{- if ne (toJson $value) (toJson $default) -}}
+{{- $hint := ternary "; in mode embedded use `settings`" "" (regexMatch "^(access|catalog|log|lake|kafkaSource|marquez)[.]" $path) -}}
+{{- fail (printf "%s: only mode %s reads it%s" $path $other $hint) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Combinations of values that the schema cannot reject. Each message names the value to change. */}}
 {{- define "lineward.validate" -}}
 {{- $name := include "lineward.wholeName" . -}}
@@ -8,7 +21,8 @@
 {{- if gt (len $name) 38 -}}
 {{- fail "fullnameOverride: the full name has more than 38 characters, which leaves no room for names of pods and executors: give a shorter one" -}}
 {{- end -}}
-{{- include (ternary "lineward.scaled.validate" "lineward.embedded.validate" (eq .Values.mode "scaled")) . -}}
+{{- include "lineward.rejectOtherMode" . -}}
+{{- if eq .Values.mode "scaled" }}{{ include "lineward.scaled.validate" . }}{{ end -}}
 {{- $hasPolicy := or .Values.policy.inline .Values.policy.existingConfigMap -}}
 {{- if and .Values.policy.inline .Values.policy.existingConfigMap -}}
 {{- fail "policy.inline and policy.existingConfigMap: set one of them" -}}

@@ -1,4 +1,4 @@
-"""Versions of who may ask what: what a policy's `access:` section comes to, and when it held."""
+"""Versions of the access rules: the tokens of a policy's section `access`, and when they held."""
 
 import hashlib
 from collections.abc import Iterable

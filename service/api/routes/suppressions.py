@@ -11,7 +11,7 @@ from alerts.operator_actions.suppression_windows import WindowEnding, WindowRequ
 from lineage.process.clock import from_micros
 from service.api.access.gate import who_asks
 from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, json_body, session
-from service.incidents.suppression_windows import Begun, begin_window, end_window
+from service.incidents.window_requests import Begun, begin_window, end_window
 from service.queries.suppressions import SuppressionList, list_suppressions
 from service.queries.timestamps import parse_end, parse_instant
 

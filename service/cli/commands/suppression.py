@@ -91,7 +91,7 @@ def unsuppress(
     with open_session(settings) as asked:
         now = asked.now
     from alerts.operator_actions.suppression_windows import WindowEnding  # noqa: PLC0415 - SQLAlchemy only from here on
-    from service.incidents.suppression_windows import end_window  # noqa: PLC0415 - as above
+    from service.incidents.window_requests import end_window  # noqa: PLC0415 - as above
 
     end_window(settings, WindowEnding(int(what), getpass.getuser(), "cli"), now)
     if as_json:
@@ -133,7 +133,7 @@ def _begin_window(
     settings: Settings, wanted: dict[str, Any], now: datetime, *, as_json: bool
 ) -> None:
     from alerts.operator_actions.suppression_windows import WindowRequest  # noqa: PLC0415 - SQLAlchemy only once it is needed
-    from service.incidents.suppression_windows import begin_window  # noqa: PLC0415 - as above
+    from service.incidents.window_requests import begin_window  # noqa: PLC0415 - as above
 
     window = WindowRequest(**wanted, by=getpass.getuser(), via="cli")
     begun = begin_window(settings, window, now)

@@ -11,10 +11,10 @@ from pathlib import Path
 import structlog
 
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
+from service.ingest.collector_spool import latest_bodies
 from service.ingest.marquez.client import Marquez, MarquezError, RunRejectedError
 from service.ingest.marquez.event_identity import valid_core
 from service.ingest.marquez.store import Comparison, MissingRunRow, Probe, Store, in_catalog
-from service.ingest.spool_reader import latest_bodies
 
 DEPTH = 5
 _LOOKED_THROUGH = 50

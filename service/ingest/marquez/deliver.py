@@ -9,10 +9,10 @@ import msgspec
 import structlog
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
+from service.ingest.collector_spool import Spooled
 from service.ingest.marquez.client import Marquez, Verdict
 from service.ingest.marquez.event_identity import EventCore, valid_core
 from service.ingest.marquez.settings import MarquezSettings
-from service.ingest.spool_reader import Spooled
 
 _SERVER_ERROR = 500
 _FIRST_WAIT_SECONDS = 0.5

@@ -13,10 +13,10 @@ from pathlib import Path
 import structlog
 
 from lineage.process.clock import Clock, to_micros
+from service.ingest.collector_spool import Spooled, read_last_seq, spooled_after
 from service.ingest.marquez.deliver import EventSender, ForwardingStoppedError, RejectedError, pause
 from service.ingest.marquez.event_identity import DeliveredEvents, valid_core
 from service.ingest.marquez.store import SetAside, Store, in_catalog
-from service.ingest.spool_reader import Spooled, read_last_seq, spooled_after
 
 _MAX_PENDING = 1_000
 _MAX_PENDING_BYTES = 67_108_864

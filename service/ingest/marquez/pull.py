@@ -24,6 +24,7 @@ from lineage.origins import MARQUEZ_HISTORY
 from lineage.periods import Monotonic, Period
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from service.ingest.backfill import BackfillReport, BatchSender, RecordedEvent
+from service.ingest.collector_spool import latest_bodies
 from service.ingest.marquez.client import (
     FAR_FUTURE,
     Marquez,
@@ -34,7 +35,6 @@ from service.ingest.marquez.client import (
 from service.ingest.marquez.event_identity import DeliveredEvents, Pulled, valid_core
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.store import PullState, Store, in_catalog
-from service.ingest.spool_reader import latest_bodies
 from service.runtime.settings import Settings
 
 _SEEDS = 50_000

@@ -72,6 +72,7 @@ def test_an_alert_goes_to_its_owner_by_its_severity(tmp_path: Path, owner: str, 
     ("labels", "receiver"),
     [
         ({"alertname": "Watchdog", "area": "service"}, "watchdog"),
+        ({"alertname": "Watchdog", "severity": "none"}, "platform/ticket"),
         ({"severity": "page", "owner": "platform", "reach": "outside"}, "outside"),
         ({"severity": "page", "owner": "gone", "incident": "i"}, "platform/page"),
         ({"severity": "ticket", "owner": ""}, "platform/ticket"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lab.histories import counts, rivals
+from lab.histories import counts, history_baselines
 from lab.histories.folder import InvalidHistoriesError, read_histories
 from lab.histories.walk import NEVER, learning_times
 from tests.lab.histories.made_histories import DAY, START, daily_seconds, write_folder
@@ -69,7 +69,7 @@ def test_an_alarm_comes_half_a_minute_after_the_deadline(histories):
 
 def test_a_fixed_multiple_is_of_the_median_of_sixty_days(histories):
     """Set no deadline for the first gap; later ones have three days."""
-    due = rivals.by_median(histories[0])
+    due = history_baselines.by_median(histories[0])
     lasts = (due - histories[0].written_at[:-1]) / MICROS
 
     assert due[0] == NEVER
@@ -83,7 +83,7 @@ def test_a_z_score_finds_a_lost_week_at_the_end_of_a_day(tmp_path):
         write_folder(tmp_path, [("a", "o/o", "daily (9 gaps)", seconds, {})])
     )
 
-    due = rivals.by_day(history)
+    due = history_baselines.by_day(history)
 
     assert np.flatnonzero(due < NEVER).tolist() == [39]
     assert (due[39] / MICROS - START) / DAY == 41

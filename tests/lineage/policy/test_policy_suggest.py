@@ -117,8 +117,10 @@ def test_a_draft_comes_from_the_catalog(catalog):
             ends = {"upstream_key": keys[up], "downstream_key": keys[down]}
             connection.execute(tables.edge.insert(), {**ends, **edge})
 
-    policy = parse_policy(suggest_policy(catalog))
+    text = suggest_policy(catalog)
+    policy = parse_policy(text)
 
+    assert text.endswith("\n...\n")
     assert [owner.name for owner in policy.owners] == ["finance", "shop"]
     assert policy.sources == ("s3://b/raw",)
     assert decide_policy(policy, "s3://b", "core").owner == "shop"

@@ -84,7 +84,7 @@ def test_an_example_is_shown_as_it_is_typed():
     """Print it on a line of its own."""
     shown = lineward("lineage", "--help", COLUMNS="100").stdout
 
-    assert "lineward lineage core.orders --depth 2" in [line.strip() for line in shown.splitlines()]
+    assert "lineward lineage core/orders --depth 2" in [line.strip() for line in shown.splitlines()]
 
 
 def _complete(line: str, **variables: str) -> list[str]:

@@ -11,8 +11,8 @@ Lineward {{ .Chart.AppVersion }} runs in scaled mode: collectors, Kafka, pipelin
 {{- else }}
    {{ $kubectl }} get sparkapplication {{ $name }}-pipeline
    If it stays without a state, the Spark operator does not watch the namespace {{ .Release.Namespace }}:
-   add the namespace to the operator's spark.jobNamespaces.
-   The operator must be release 2.4.0 or newer.
+   add the namespace to the Spark operator's spark.jobNamespaces.
+   The Spark operator must be release 2.4.0 or newer.
 {{- end }}
    {{ $kubectl }} rollout status deployment/{{ $name }}-service
 {{- end -}}

@@ -2,12 +2,12 @@
 
 import sys
 
-from service.ingest import spool_reader
+from service.ingest import collector_spool
 from service.ingest.marquez import __main__, store
 
 _MUTANTS = {
     "forgets_the_cursor": lambda: setattr(store.Store, "note_forwarded", lambda *_: None),
-    "sends_back": lambda: setattr(spool_reader, "FROM_MARQUEZ", ()),
+    "sends_back": lambda: setattr(collector_spool, "FROM_MARQUEZ", ()),
 }
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@ from collections import Counter
 
 import pytest
 
-from service.ingest import spool_reader
+from service.ingest import collector_spool
 from service.ingest.marquez import deliver
 from service.ingest.marquez.store import SetAside, Store
 from tests.fakes.marquez import run_event
@@ -96,7 +96,7 @@ def test_events_of_marquez_are_not_sent_back(tmp_path, engine, marquez, origin):
 
 def test_without_the_origin_events_are_sent_back(tmp_path, engine, marquez, monkeypatch):
     """Run the mutant: ignore the origin."""
-    monkeypatch.setattr(spool_reader, "FROM_MARQUEZ", ())
+    monkeypatch.setattr(collector_spool, "FROM_MARQUEZ", ())
     spool(tmp_path, lives(range(3)), origin="marquez")
 
     forward(tmp_path, engine, marquez, until=lambda: cursor(engine) == 6)
