@@ -35,6 +35,7 @@ _LINK = re.compile(r"\]\(([^)]+)\)")
 _METRIC = re.compile(r"\blineage_[a-z_]+\b|\bsli_tier\w*:[\w:]+")
 _VARIABLE = re.compile(r"\bLINEWARD_[A-Z_]+[A-Z]\b")
 _URL = re.compile(r"http://127\.0\.0\.1:870([0-2])([^?\"'\s]*)")
+_ACTION = re.compile(r" *lineward act ")
 _SECTIONS = ("Meaning", "Impact", "Diagnosis", "Mitigation")
 _ORACLES = {"lineage_facet"}  # a word of M4, and no metric
 
@@ -62,6 +63,27 @@ def test_every_own_command_is_valid(name: str):
     """Parse command, options and arguments with the real parser."""
     for arguments in commands(page_markdown(name)):
         parse(arguments)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_an_action_is_two_lines_and_the_first_prints_the_plan(name: str):
+    """Find each action twice, without and with `--yes`; a diagnosis prints plans only."""
+    for section in re.split(r"(?m)^## ", page_markdown(name)):
+        acts = [line.strip() for line in section.splitlines() if _ACTION.match(line)]
+        plans = [line for line in acts if not line.endswith(" --yes")]
+
+        if section.startswith("Diagnosis"):
+            assert acts == plans
+        else:
+            assert acts == [line for plan in plans for line in (plan, f"{plan} --yes")]
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_mitigation_gives_an_action_in_a_block_only(name: str):
+    """Find no action inside a sentence: a command that only prints its plan fixes nothing."""
+    mitigation = page_markdown(name).partition("## Mitigation")[2]
+
+    assert "`lineward act" not in mitigation
 
 
 @pytest.mark.parametrize("name", PAGES)
