@@ -20,6 +20,7 @@ from lineage.errors import RequestError
 from lineage.process.disk import is_failed_write
 from lineage.process.environment import InvalidSettingError
 from service.cli.commands.command_table import COMMANDS
+from service.cli.empty_paths import reject_empty_paths
 from service.cli.terminal import warn
 from service.runtime.failing_output import OUTPUT, failed_file, sqlite_error
 from service.runtime.settings import last_read
@@ -55,6 +56,7 @@ class LazyGroup(TyperGroup):
         command: Any = typer.main.get_command(importlib.import_module(known.module).app)
         if sum(each.module == known.module for each in COMMANDS.values()) > 1:
             command = command.commands[cmd_name]
+        reject_empty_paths(command)
         command.name = cmd_name
         command.rich_help_panel = known.purpose
         command.epilog = _epilog(known.examples)
