@@ -25,7 +25,16 @@ from runbooks.library import (
 from service.api.app import create_app
 from service.runtime.settings import Settings
 from tests.alerts.rules.promtool import RUNBOOKS, rules_of
-from tests.runbooks.pasted import blocks, commands, mentioned, parse, queries, simple
+from tests.runbooks.pasted import (
+    blocks,
+    commands,
+    mentioned,
+    parse,
+    queries,
+    simple,
+    simple_commands,
+    variables,
+)
 from tests.suite.variables import setting_variables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +46,11 @@ _VARIABLE = re.compile(r"\bLINEWARD_[A-Z_]+[A-Z]\b")
 _URL = re.compile(r"http://127\.0\.0\.1:870([0-2])([^?\"'\s]*)")
 _ACTION = re.compile(r" *lineward act ")
 _SECTIONS = ("Meaning", "Impact", "Diagnosis", "Mitigation")
+# The image has no other programs: coreutils and grep of Debian, Python, and Lineward's own.
+_IN_THE_CONTAINER = {"lineward", "python3", "tail", "df", "ls", "cat", "mv", "export"}
+_ON_OWN_MACHINE = {"curl", "kubectl", "promtool", "amtool"}
+_ON_THE_NODE = {"sudo"}
+_ANYWHERE = {"grep", "head"}
 _ORACLES = {"lineage_facet"}  # a word of M4, and no metric
 
 
@@ -110,6 +124,34 @@ def test_shell_blocks_are_shell(name: str):
         assert done.returncode == 0, (block, done.stderr)
     for words in simple(page_markdown(name)):
         assert not any(word.startswith("<") or "…" in word for word in words), words
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_block_runs_in_one_place(name: str):
+    """Find programs of one place in a block: the image has no `curl`, and a laptop no catalog."""
+    for block in blocks(page_markdown(name), "sh"):
+        used = {words[0] for words in simple_commands(block)} - _ANYWHERE
+
+        places = (_IN_THE_CONTAINER, _ON_OWN_MACHINE, _ON_THE_NODE)
+        assert any(used <= place or used == {"tail"} | place for place in places), (block, used)
+
+
+def test_the_page_on_commands_lists_each_program_by_its_place():
+    """Compare its table with the programs of all pages."""
+    rows = re.findall(r"(?m)^\| (`.*`) \|.*\|.*\|$", page_markdown("asking").split("## ")[1])
+    listed = [set(re.findall(r"`([^`]+)`", row)) for row in rows]
+
+    assert listed == [_IN_THE_CONTAINER - {"export"}, _ON_OWN_MACHINE, _ON_THE_NODE]
+
+
+def test_every_variable_is_listed():
+    """Find each in the table: an unset variable in quotes is an empty argument."""
+    section = page_markdown("asking").partition("## Set the variables")[2].partition("## ")[0]
+    first = re.findall(r"(?m)^\| ([^|]+) \|", section)
+    listed = {name for cell in first for name in re.findall(r"`([A-Z_]+)`", cell)}
+    texts = [*map(page_markdown, PAGES), (ROOT / "docs" / "runbooks.md").read_text("utf-8")]
+
+    assert set().union(*map(variables, texts)) == listed
 
 
 def test_every_query_is_promql(tmp_path: Path):
