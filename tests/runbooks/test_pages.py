@@ -7,12 +7,15 @@ import pytest
 import yaml
 from prometheus_client import generate_latest
 
+from alerts.detection.self_monitoring import EVENTS
+from alerts.incidents.detected_fault import service_fault
+from alerts.notify.message_draft import root_kind
 from alerts.root_cause.kinds import KINDS
 from alerts.rules.incident_alerts import OPEN
 from alerts.rules.recordings import EXPLAINED
 from alerts.rules.rule_file import alert_names
 from collector import metrics
-from lineage.states import REASONS
+from lineage.states import REASONS, UNAUTHORIZED_ACCESS
 from runbooks.html import page_html
 from runbooks.library import (
     PATH,
@@ -23,6 +26,7 @@ from runbooks.library import (
     page_names,
 )
 from service.api.app import create_app
+from service.runtime.roles import role_commands
 from service.runtime.settings import Settings
 from tests.alerts.rules.promtool import RUNBOOKS, rules_of
 from tests.runbooks.pasted import (
@@ -51,6 +55,9 @@ _IN_THE_CONTAINER = {"lineward", "python3", "tail", "df", "ls", "cat", "mv", "ex
 _ON_OWN_MACHINE = {"curl", "kubectl", "promtool", "amtool"}
 _ON_THE_NODE = {"sudo"}
 _ANYWHERE = {"grep", "head"}
+_ALL_ROLES = Settings(
+    log="kafka", marquez_url="http://m", kafka_bootstrap="k:9092", kubernetes_namespaces="jobs"
+)
 _ORACLES = {"lineage_facet"}  # a word of M4, and no metric
 
 
@@ -58,6 +65,36 @@ def test_each_alert_and_each_kind_of_fault_has_a_page_and_no_other_page_exists()
     """Link each page of a person to a runbook; a runbook without an alert would never be read."""
     assert set(OWN) == {*alert_names(), *(kind.id for kind in KINDS)}
     assert set(SHARED) <= page_names()
+
+
+def _root_kinds() -> set[str]:
+    """Return each value of the label `root_kind`: parts of Lineward, and kinds of fault."""
+    faults = [
+        *(service_fault("ingestion", each.role, 0) for each in role_commands(_ALL_ROLES)),
+        service_fault("access", UNAUTHORIZED_ACCESS.name, 0),
+        service_fault("set_aside", EVENTS, 0),
+    ]
+    own = {fault.root.kind for fault in faults}
+    return {root_kind(fault.root) for fault in faults} | {kind.id for kind in KINDS} - own
+
+
+def test_each_value_of_the_label_root_kind_leads_to_a_page():
+    """Find each value of the label in an alert's page: the name of a page, or a row with one."""
+    text = page_markdown("LinewardIncidentPage") + page_markdown("LinewardIncidentTicket")
+    rows = re.findall(r"(?m)^ *\| (`.+`) \| \[\w+\]\(\w+\) \|$", text)
+    listed = {value for row in rows for value in re.findall(r"`(\w+)`", row)}
+
+    assert len(_root_kinds()) > len(KINDS)
+    assert listed | {kind.id for kind in KINDS} & set(_LINK.findall(text)) >= _root_kinds()
+    assert listed <= _root_kinds()
+
+
+def test_each_role_has_a_row_on_what_its_failure_means():
+    """Find the roles of `lineward up` in the page of their alert."""
+    impact = page_markdown("LineageRoleFailing").partition("## Impact")[2].partition("## ")[0]
+    roles = role_commands(_ALL_ROLES)
+
+    assert {each.role for each in roles} == set(re.findall(r"`([a-z]+)`", impact))
 
 
 @pytest.mark.parametrize("name", OWN)
