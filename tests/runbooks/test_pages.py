@@ -1,7 +1,11 @@
+import os
 import re
+import sqlite3
 import subprocess
+from contextlib import closing
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
@@ -9,12 +13,15 @@ from prometheus_client import generate_latest
 
 from alerts.detection.self_monitoring import EVENTS
 from alerts.incidents.detected_fault import service_fault
+from alerts.incidents.incident_text import unknown_root_reason
 from alerts.notify.message_draft import root_kind
+from alerts.root_cause.faults import UnknownReason
 from alerts.root_cause.kinds import KINDS
 from alerts.rules.incident_alerts import OPEN
 from alerts.rules.recordings import EXPLAINED
 from alerts.rules.rule_file import alert_names
 from collector import metrics
+from lineage.catalog.meta_keys import EPOCH
 from lineage.states import REASONS, UNAUTHORIZED_ACCESS
 from runbooks.html import page_html
 from runbooks.library import (
@@ -189,6 +196,28 @@ def test_every_variable_is_listed():
     texts = [*map(page_markdown, PAGES), (ROOT / "docs" / "runbooks.md").read_text("utf-8")]
 
     assert set().union(*map(variables, texts)) == listed
+
+
+def test_the_command_after_a_restore_removes_the_counter_epoch(tmp_path: Path):
+    """Run the line of the page on a catalog: its next evaluation then counts in a new epoch."""
+    lines = "\n".join(blocks(page_markdown("LineageEvaluationAbsent"), "sh")).splitlines()
+    command = next(line for line in lines if "sqlite3" in line)
+    with closing(sqlite3.connect(tmp_path / "catalog.db")) as catalog:
+        catalog.execute("CREATE TABLE meta (name, value)")
+        catalog.executemany("INSERT INTO meta VALUES (?, 1)", [(EPOCH,), ("installed_at",)])
+        catalog.commit()
+        given = {**os.environ, "LINEWARD_DATA_DIR": str(tmp_path)}
+        subprocess.run(["bash", "-c", command], env=given, check=True)
+
+        assert catalog.execute("SELECT name FROM meta").fetchall() == [("installed_at",)]
+
+
+def test_the_page_on_unknown_roots_has_each_reason():
+    """Compare its table with the sentences of messages."""
+    rows = re.findall(r"(?m)^\| `(\w+)` \| (.+) \|$", page_markdown("waiting"))
+
+    assert dict(rows) == {each: unknown_root_reason(each) for each in get_args(UnknownReason)}
+    assert all(text != each for each, text in rows)
 
 
 def test_every_query_is_promql(tmp_path: Path):
