@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from alerts.incidents import incident_text
 from alerts.notify.channels.registry import required_settings
 from alerts.notify.sentences import failure_reason
 from lineage.states import LEARNING
@@ -49,11 +48,6 @@ def budget_text(budget: BudgetLeft) -> str:
     if 0.995 <= left < 1:  # noqa: PLR2004 - would be rounded up
         return "99 % left"
     return "< 1 % left" if 0 < left < 0.005 else f"{left * 100:.0f} % left"  # noqa: PLR2004 - down
-
-
-def unknown_root_reason(reason: str) -> str:
-    """Return the sentence that messages have."""
-    return incident_text.unknown_root_reason(reason)
 
 
 def frozen_text(steps: Sequence[IncidentStep]) -> str:

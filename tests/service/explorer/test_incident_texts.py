@@ -1,6 +1,7 @@
 """Texts of an incident's page: why the incident is frozen, and why its root is unknown."""
 
-from service.explorer.formatting import frozen_text, unknown_root_reason
+from alerts.incidents.incident_text import unknown_root_reason
+from service.explorer.formatting import frozen_text
 from service.queries.incident_shapes import IncidentStep
 
 
