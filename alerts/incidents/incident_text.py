@@ -43,6 +43,11 @@ _UNKNOWN_REASONS: Final = {
 _MOST_RUNS = 3
 
 
+def unknown_root_reason(reason: str) -> str:
+    """Return in words why a root is unknown; a reason that another release wrote stays a word."""
+    return _UNKNOWN_REASONS.get(reason, reason)
+
+
 def describe_fault(incident: Incident, fault: DetectedFault) -> str:
     """Return the title of an incident: its root, and how many datasets are bad."""
     count = len(incident.members)

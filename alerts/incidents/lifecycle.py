@@ -75,14 +75,20 @@ def _is_to_open(found: Match, at: int) -> bool:
     return not _is_in_window(found.fault, at)
 
 
-def _is_on_hold(own: Incident, found: Match, now: StepInput) -> bool:
-    """Return whether the incident waits until Lineward has caught up.
+def _hold_reason(own: Incident, found: Match, now: StepInput) -> str | None:
+    """Return why the incident waits until its data is current; None: it does not wait.
 
     An outage of ingestion is not over before the events that waited meanwhile have landed.
     """
-    if own.root.entity != "service":
-        return now.has_stale_data
-    return now.is_behind and own.root.kind == "ingestion" and found.fault is None
+    is_own = own.root.entity == "service"
+    is_landing = own.root.kind == "ingestion" and found.fault is None
+    if now.is_behind and (is_landing or not is_own):
+        return "the newest evaluation is stale, or lacks events that were received"
+    if now.has_stale_data and not is_own:
+        return "Lineward has an ingestion fault"
+    if found.fault is None and own.root_keys & now.unknown:
+        return "the state of its root is unknown"
+    return None
 
 
 def _advance_one(
@@ -91,8 +97,8 @@ def _advance_one(
     own = update.incident
     if own.state == "resolved" and not own.is_dismissed:
         _reopen(update, found.fault, rules)
-    elif _is_on_hold(own, found, now) or (found.fault is None and own.root_keys & now.unknown):
-        _freeze(update)
+    elif (reason := _hold_reason(own, found, now)) is not None:
+        _freeze(update, reason)
     elif found.fault is not None and _is_waiting(own, found.fault, now.at):
         _wait(update, found.fault)
     else:
@@ -113,10 +119,9 @@ def _is_waiting(own: Incident, fault: DetectedFault, at: int) -> bool:
     return own.state != "suppressed" or not is_old
 
 
-def _freeze(update: IncidentUpdate) -> None:
+def _freeze(update: IncidentUpdate, reason: str) -> None:
     """Keep the incident as it is; the times of opening and closing start again."""
     if not update.incident.is_frozen:
-        reason = "on hold: Lineward has no current data of its root"
         update.record("frozen", reason, change={"is_frozen": True})
     update.set(good_at=None)
 
@@ -195,7 +200,7 @@ def _close_in_time(update: IncidentUpdate, rules: LifecycleRules) -> None:
     if own.is_dismissed:
         update.set(**over | {"resolved_at": own.resolved_at})
     elif own.state != "pending":
-        update.record("resolved", f"not found bad for {held:g} s", change=over)
+        update.record("resolved", f"not bad for {held:g} s", change=over)
 
 
 def _reopen(update: IncidentUpdate, fault: DetectedFault | None, rules: LifecycleRules) -> None:

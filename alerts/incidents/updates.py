@@ -11,6 +11,7 @@ from alerts.incidents.steps import EventKind, IncidentEvent
 from alerts.incidents.times import FaultTimes
 from alerts.root_cause.faults import FaultRoot
 from alerts.root_cause.severity import PAGE
+from lineage.process.clock import instant_text
 
 _KIND_CHANGED: Final = "the same fault, of another kind now"
 
@@ -157,9 +158,11 @@ def _escalate(update: IncidentUpdate, fault: DetectedFault) -> None:
 
 
 def _escalation_reason(fault: DetectedFault) -> str:
+    hit_at = fault.severity.hit_at
+    at = "soon" if hit_at is None else f"at {instant_text(hit_at)}"
     words = {
-        "is_bad": "a dataset of a tier that pages is bad",
-        "soon": "a dataset of a tier that pages will be hit within its response time",
+        "is_bad": "a critical dataset is bad",
+        "soon": f"a critical dataset misses its limit or is read {at}",
         "deadline": "a rerun of the usual duration would end after the deadline",
     }
     return words.get(fault.severity.because, "faults of this kind page")

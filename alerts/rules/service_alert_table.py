@@ -135,8 +135,8 @@ SERVICE_ALERTS: Final = (
         summary=f"SLIs were last evaluated {_DURATION} ago",
         description=(
             f"The last evaluation was {_DURATION} ago (limit: 2m; a negative time means that a"
-            " clock was ahead). Until the next evaluation, the state of all datasets is unknown,"
-            " and gauges of current states are not exported. Firing since {since}."
+            " clock was ahead). Until the next evaluation, good datasets are shown as unknown, bad"
+            " ones stay bad, and gauges of current states are not exported. Firing since {since}."
         ),
     ),
     ServiceAlert(
@@ -192,8 +192,8 @@ SERVICE_ALERTS: Final = (
         summary=f"The {_ROLE} rejects the policy file",
         description=(
             f"The {_ROLE} has rejected the policy file for 2m, since {{since}}. The previous policy"
-            " stays in force until the file is valid; after a restart there would be no policy."
-            " `lineward status` shows the error."
+            " stays in force until the file is valid. Do not restart the role before: it would have"
+            " no policy, or not start. `lineward status` shows the error."
         ),
     ),
     ServiceAlert(

@@ -144,7 +144,8 @@ def unparsed_panel() -> tuple[Panel, ...]:
         _panel(
             "Parser failures",
             "Events that the pipeline could not process in 5 minutes, by reason. The events"
-            " stay in the lake. After you fix the cause, run `lineward act replay`.",
+            " stay in the lake. After you fix the cause, run `lineward act replay --from TIME"
+            " --yes`.",
             Query(counter_increase("lineage_pipeline_errors_total", "5m", "reason"), "{{reason}}"),
             steps=bad_from(1),
             leads="LineageErrorRateBurn",

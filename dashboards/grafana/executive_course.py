@@ -86,8 +86,8 @@ def changes_panel() -> Panel:
         title="Changes of 7 days by critical consumers",
         description=(
             "Datasets with a new schema or a new version of the writing code: time, and number"
-            " of critical downstream datasets. If there are many, inform their owners (lineward"
-            " act notify-downstream)."
+            " of critical downstream datasets. If there are many, inform their owners (`lineward"
+            " act notify-downstream DATASET --note TEXT --yes`)."
         ),
         unit="short",
         queries=(

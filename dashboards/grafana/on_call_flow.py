@@ -18,7 +18,7 @@ def ingestion_panels() -> tuple[Panel, ...]:
             "Rejected by the collector",
             "Requests and events that the collector rejected in 5 minutes, by the reason"
             " returned to the sender. Bodies are stored: after you fix the cause, run `lineward"
-            " act requeue-rejected`.",
+            " act requeue-rejected --yes`.",
             (
                 Query(
                     "sum by (reason) (increase(lineage_collector_refused_total[5m]))", "{{reason}}"

@@ -65,5 +65,8 @@ def _check(struct: type[msgspec.Struct], field: str, value: str, name: str) -> N
 def _decode(kind: type, value: object) -> object:
     """Types that msgspec leaves to us."""
     if kind is Path:
+        if not value:
+            message = "the path is empty"  # and would be the working folder
+            raise ValueError(message)
         return Path(str(value))
     raise NotImplementedError(kind)

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
+from typer.models import TyperPath
 
 from lineage.catalog.trouble import CatalogError, DamagedCatalogError, is_damaged, translated_error
 from lineage.errors import RequestError
@@ -55,6 +56,7 @@ class LazyGroup(TyperGroup):
         command: Any = typer.main.get_command(importlib.import_module(known.module).app)
         if sum(each.module == known.module for each in COMMANDS.values()) > 1:
             command = command.commands[cmd_name]
+        _reject_empty_paths(command)
         command.name = cmd_name
         command.rich_help_panel = known.purpose
         command.epilog = _epilog(known.examples)
@@ -62,6 +64,28 @@ class LazyGroup(TyperGroup):
             words = f"{cmd_name} {name}"
             part.epilog = _epilog([line for line in known.examples if line.startswith(words)])
         return command
+
+
+class _NonEmptyPath(TyperPath):
+    """Path of a parameter; an empty text, which an unset variable is, would be `.`."""
+
+    def __init__(self, known: TyperPath) -> None:
+        self.__dict__.update(vars(known))
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401 - typer's private click
+        """Return the path."""
+        if value == "":
+            self.fail("the path is empty; is a variable of the shell not set?", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def _reject_empty_paths(command: Any) -> None:  # noqa: ANN401 - as above
+    """Let each path among the parameters of a command and its parts reject an empty text."""
+    for parameter in command.params:
+        if isinstance(parameter.type, TyperPath):
+            parameter.type = _NonEmptyPath(parameter.type)
+    for part in getattr(command, "commands", {}).values():
+        _reject_empty_paths(part)
 
 
 def _epilog(examples: Iterable[str]) -> str:

@@ -1,10 +1,12 @@
 """Text of figures and timestamps on pages."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from alerts.notify.channels.registry import required_settings
 from alerts.notify.sentences import failure_reason
 from lineage.states import LEARNING
+from service.queries.incident_shapes import IncidentStep
 from service.queries.run_shapes import RunDetail
 from service.queries.slis import LEAST_DAYS, BudgetLeft, sli_name
 from service.queries.timestamps import short_duration
@@ -46,6 +48,12 @@ def budget_text(budget: BudgetLeft) -> str:
     if 0.995 <= left < 1:  # noqa: PLR2004 - would be rounded up
         return "99 % left"
     return "< 1 % left" if 0 < left < 0.005 else f"{left * 100:.0f} % left"  # noqa: PLR2004 - down
+
+
+def frozen_text(steps: Sequence[IncidentStep]) -> str:
+    """Describe a frozen incident by the newest reason; one that nobody knows yet has no event."""
+    reasons = [step.reason for step in steps if step.what == "frozen"]
+    return f"frozen: {reasons[-1]}" if reasons else "frozen: a retry or current data is awaited"
 
 
 def count(number: float | None) -> str:

@@ -91,5 +91,5 @@ def _outcome(did: str | None, waits: str | None) -> str | None:
     if did in _LABELS:
         return f"Done: {_LABELS[did]}."
     if waits in _LABELS:
-        return f"Requested: {_LABELS[waits]}. The action takes effect at the next evaluation."
+        return f"Requested: {_LABELS[waits]}. It waits for the leading service."
     return None

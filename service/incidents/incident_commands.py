@@ -76,7 +76,7 @@ async def await_outcome(settings: Settings, wanted: CommandRequest, number: int)
         answer = await asyncio.to_thread(_answer, settings, number)
     if answer:
         raise NotNowError(answer)
-    late = "requested; the action takes effect at the next evaluation"
+    late = "requested; the action waits for the leading service"
     detail = late if answer is None else None
     return Outcome(number, wanted.incident_id, wanted.action, answer is not None, detail)
 

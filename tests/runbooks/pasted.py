@@ -12,7 +12,8 @@ from service.cli.main import app
 
 _FENCED = re.compile(r"(?ms)^( *)```(\w+)\n(.*?)^\1```$")
 _INLINE = re.compile(r"`(lineward [^`]+)`")
-_OPERATORS = frozenset("|&;<>()") | {"&&", "||", ">>"}
+_VARIABLE = re.compile(r"\$\{?([A-Z_]+)")
+_TO_FILE = frozenset({">", ">>"})
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -25,6 +26,11 @@ def queries(page: str) -> list[str]:
     """Return the PromQL queries, one per paragraph."""
     parts = [part for block in blocks(page, "promql") for part in block.split("\n\n")]
     return [part.strip() for part in parts if part.strip()]
+
+
+def variables(page: str) -> set[str]:
+    """Return the names of the shell's variables that the page uses."""
+    return set(_VARIABLE.findall(page))
 
 
 def commands(page: str) -> list[list[str]]:
@@ -40,17 +46,25 @@ def mentioned(page: str) -> list[list[str]]:
 def simple(page: str) -> Iterator[list[str]]:
     """Return each simple command of the shell blocks."""
     for block in blocks(page, "sh"):
-        lexer = shlex.shlex(block.replace("\\\n", " "), posix=True, punctuation_chars="|&;<>()\n")
-        lexer.whitespace = " \t"
-        lexer.whitespace_split = True
-        words: list[str] = []
-        for token in [*lexer, "\n"]:
-            if set(token) <= set("|&;<>()\n"):
-                if words:
-                    yield _without_prefix(words)
-                words = []
-            else:
-                words.append(token)
+        yield from simple_commands(block)
+
+
+def simple_commands(block: str) -> Iterator[list[str]]:
+    """Return each simple command of one shell block."""
+    lexer = shlex.shlex(block.replace("\\\n", " "), posix=True, punctuation_chars="|&;<>()\n")
+    lexer.whitespace = " \t"
+    lexer.whitespace_split = True
+    words: list[str] = []
+    tokens = iter([*lexer, "\n"])
+    for token in tokens:
+        if token in _TO_FILE:
+            next(tokens)  # the file
+        elif set(token) <= set("|&;<>()\n"):
+            if words:
+                yield _without_prefix(words)
+            words = []
+        else:
+            words.append(token)
 
 
 def _without_prefix(words: list[str]) -> list[str]:

@@ -1,18 +1,28 @@
+import os
 import re
+import sqlite3
 import subprocess
+from contextlib import closing
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 from prometheus_client import generate_latest
 
+from alerts.detection.self_monitoring import EVENTS
+from alerts.incidents.detected_fault import service_fault
+from alerts.incidents.incident_text import unknown_root_reason
+from alerts.notify.message_draft import root_kind
+from alerts.root_cause.faults import UnknownReason
 from alerts.root_cause.kinds import KINDS
 from alerts.rules.incident_alerts import OPEN
 from alerts.rules.recordings import EXPLAINED
 from alerts.rules.rule_file import alert_names
 from collector import metrics
-from lineage.states import REASONS
+from lineage.catalog.meta_keys import EPOCH
+from lineage.states import REASONS, UNAUTHORIZED_ACCESS
 from runbooks.html import page_html
 from runbooks.library import (
     PATH,
@@ -23,9 +33,19 @@ from runbooks.library import (
     page_names,
 )
 from service.api.app import create_app
+from service.runtime.roles import role_commands
 from service.runtime.settings import Settings
 from tests.alerts.rules.promtool import RUNBOOKS, rules_of
-from tests.runbooks.pasted import blocks, commands, mentioned, parse, queries, simple
+from tests.runbooks.pasted import (
+    blocks,
+    commands,
+    mentioned,
+    parse,
+    queries,
+    simple,
+    simple_commands,
+    variables,
+)
 from tests.suite.variables import setting_variables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +55,16 @@ _LINK = re.compile(r"\]\(([^)]+)\)")
 _METRIC = re.compile(r"\blineage_[a-z_]+\b|\bsli_tier\w*:[\w:]+")
 _VARIABLE = re.compile(r"\bLINEWARD_[A-Z_]+[A-Z]\b")
 _URL = re.compile(r"http://127\.0\.0\.1:870([0-2])([^?\"'\s]*)")
+_ACTION = re.compile(r" *lineward act ")
 _SECTIONS = ("Meaning", "Impact", "Diagnosis", "Mitigation")
+# The image has no other programs: coreutils and grep of Debian, Python, and Lineward's own.
+_IN_THE_CONTAINER = {"lineward", "python3", "tail", "df", "ls", "cat", "mv", "export"}
+_ON_OWN_MACHINE = {"curl", "kubectl", "promtool", "amtool"}
+_ON_THE_NODE = {"sudo"}
+_ANYWHERE = {"grep", "head"}
+_ALL_ROLES = Settings(
+    log="kafka", marquez_url="http://m", kafka_bootstrap="k:9092", kubernetes_namespaces="jobs"
+)
 _ORACLES = {"lineage_facet"}  # a word of M4, and no metric
 
 
@@ -43,6 +72,36 @@ def test_each_alert_and_each_kind_of_fault_has_a_page_and_no_other_page_exists()
     """Link each page of a person to a runbook; a runbook without an alert would never be read."""
     assert set(OWN) == {*alert_names(), *(kind.id for kind in KINDS)}
     assert set(SHARED) <= page_names()
+
+
+def _root_kinds() -> set[str]:
+    """Return each value of the label `root_kind`: parts of Lineward, and kinds of fault."""
+    faults = [
+        *(service_fault("ingestion", each.role, 0) for each in role_commands(_ALL_ROLES)),
+        service_fault("access", UNAUTHORIZED_ACCESS.name, 0),
+        service_fault("set_aside", EVENTS, 0),
+    ]
+    own = {fault.root.kind for fault in faults}
+    return {root_kind(fault.root) for fault in faults} | {kind.id for kind in KINDS} - own
+
+
+def test_each_value_of_the_label_root_kind_leads_to_a_page():
+    """Find each value of the label in an alert's page: the name of a page, or a row with one."""
+    text = page_markdown("LinewardIncidentPage") + page_markdown("LinewardIncidentTicket")
+    rows = re.findall(r"(?m)^ *\| (`.+`) \| \[\w+\]\(\w+\) \|$", text)
+    listed = {value for row in rows for value in re.findall(r"`(\w+)`", row)}
+
+    assert len(_root_kinds()) > len(KINDS)
+    assert listed | {kind.id for kind in KINDS} & set(_LINK.findall(text)) >= _root_kinds()
+    assert listed <= _root_kinds()
+
+
+def test_each_role_has_a_row_on_what_its_failure_means():
+    """Find the roles of `lineward up` in the page of their alert."""
+    impact = page_markdown("LineageRoleFailing").partition("## Impact")[2].partition("## ")[0]
+    roles = role_commands(_ALL_ROLES)
+
+    assert {each.role for each in roles} == set(re.findall(r"`([a-z]+)`", impact))
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -62,6 +121,27 @@ def test_every_own_command_is_valid(name: str):
     """Parse command, options and arguments with the real parser."""
     for arguments in commands(page_markdown(name)):
         parse(arguments)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_an_action_is_two_lines_and_the_first_prints_the_plan(name: str):
+    """Find each action twice, without and with `--yes`; a diagnosis prints plans only."""
+    for section in re.split(r"(?m)^## ", page_markdown(name)):
+        acts = [line.strip() for line in section.splitlines() if _ACTION.match(line)]
+        plans = [line for line in acts if not line.endswith(" --yes")]
+
+        if section.startswith("Diagnosis"):
+            assert acts == plans
+        else:
+            assert acts == [line for plan in plans for line in (plan, f"{plan} --yes")]
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_mitigation_gives_an_action_in_a_block_only(name: str):
+    """Find no action inside a sentence: a command that only prints its plan fixes nothing."""
+    mitigation = page_markdown(name).partition("## Mitigation")[2]
+
+    assert "`lineward act" not in mitigation
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -88,6 +168,56 @@ def test_shell_blocks_are_shell(name: str):
         assert done.returncode == 0, (block, done.stderr)
     for words in simple(page_markdown(name)):
         assert not any(word.startswith("<") or "…" in word for word in words), words
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_block_runs_in_one_place(name: str):
+    """Find programs of one place in a block: the image has no `curl`, and a laptop no catalog."""
+    for block in blocks(page_markdown(name), "sh"):
+        used = {words[0] for words in simple_commands(block)} - _ANYWHERE
+
+        places = (_IN_THE_CONTAINER, _ON_OWN_MACHINE, _ON_THE_NODE)
+        assert any(used <= place or used == {"tail"} | place for place in places), (block, used)
+
+
+def test_the_page_on_commands_lists_each_program_by_its_place():
+    """Compare its table with the programs of all pages."""
+    rows = re.findall(r"(?m)^\| (`.*`) \|.*\|.*\|$", page_markdown("asking").split("## ")[1])
+    listed = [set(re.findall(r"`([^`]+)`", row)) for row in rows]
+
+    assert listed == [_IN_THE_CONTAINER - {"export"}, _ON_OWN_MACHINE, _ON_THE_NODE]
+
+
+def test_every_variable_is_listed():
+    """Find each in the table: an unset variable in quotes is an empty argument."""
+    section = page_markdown("asking").partition("## Set the variables")[2].partition("## ")[0]
+    first = re.findall(r"(?m)^\| ([^|]+) \|", section)
+    listed = {name for cell in first for name in re.findall(r"`([A-Z_]+)`", cell)}
+    texts = [*map(page_markdown, PAGES), (ROOT / "docs" / "runbooks.md").read_text("utf-8")]
+
+    assert set().union(*map(variables, texts)) == listed
+
+
+def test_the_command_after_a_restore_removes_the_counter_epoch(tmp_path: Path):
+    """Run the line of the page on a catalog: its next evaluation then counts in a new epoch."""
+    lines = "\n".join(blocks(page_markdown("LineageEvaluationAbsent"), "sh")).splitlines()
+    command = next(line for line in lines if "sqlite3" in line)
+    with closing(sqlite3.connect(tmp_path / "catalog.db")) as catalog:
+        catalog.execute("CREATE TABLE meta (name, value)")
+        catalog.executemany("INSERT INTO meta VALUES (?, 1)", [(EPOCH,), ("installed_at",)])
+        catalog.commit()
+        given = {**os.environ, "LINEWARD_DATA_DIR": str(tmp_path)}
+        subprocess.run(["bash", "-c", command], env=given, check=True)
+
+        assert catalog.execute("SELECT name FROM meta").fetchall() == [("installed_at",)]
+
+
+def test_the_page_on_unknown_roots_has_each_reason():
+    """Compare its table with the sentences of messages."""
+    rows = re.findall(r"(?m)^\| `(\w+)` \| (.+) \|$", page_markdown("waiting"))
+
+    assert dict(rows) == {each: unknown_root_reason(each) for each in get_args(UnknownReason)}
+    assert all(text != each for each, text in rows)
 
 
 def test_every_query_is_promql(tmp_path: Path):

@@ -21,6 +21,7 @@ from service.queries.timestamps import short_duration
 from service.runtime.jobs import PeriodicJobState, job_problem, job_state, stored_jobs
 from service.runtime.settings import Settings, read_settings
 
+_LISTENERS = {"yes": "with a listener", "no": "without a listener", "unknown": "unknown"}
 app = typer.Typer(add_completion=False)
 
 
@@ -128,7 +129,8 @@ def _set_aside(number: int) -> str:
 
 
 def _kubernetes(watched: KubernetesStatus) -> list[str]:
-    jobs = ", ".join(f"{count:,} with listener: {has}" for has, count in watched.jobs.items())
+    known = watched.jobs
+    jobs = ", ".join(f"{known[has]:,} {words}" for has, words in _LISTENERS.items() if has in known)
     names = ", ".join(sorted({watch.kube_namespace for watch in watched.watches}))
     seen = f"kubernetes: namespaces {names}; jobs: {jobs or 'none'}; {watched.failed:,} failed"
     return [seen, *(f"kubernetes: {one.problem}" for one in watched.watches if one.problem)]
@@ -144,7 +146,7 @@ def _evaluation(answer: Status) -> str:
         return "evaluation: none yet"
     age = answer.evaluation_age_seconds
     when = "ahead of this clock" if age is None else f"{short_duration(age)} ago"
-    stale = ": not of now; incidents wait for the next one" if answer.stale else ""
+    stale = ": out of date; no incident opens until the next one" if answer.stale else ""
     return f"evaluation: {local_time(answer.evaluated_at)}, {when}{stale}"
 
 

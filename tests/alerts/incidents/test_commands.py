@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from alerts.incidents.steps import IncidentCommand
+from alerts.root_cause.severity import Severity
 from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault
 
@@ -113,6 +114,16 @@ def test_an_acknowledged_ticket_that_becomes_a_page_is_open_again(story):
 
     assert story.at(50, make_fault("A", level="page")) == ["escalated"]
     assert (story.one.state, story.one.acknowledged_by) == ("open", None)
+
+
+def test_an_escalation_names_the_time_at_which_a_critical_dataset_is_reached(story):
+    """Record the time: a person compares it with the time that the fix takes."""
+    soon = Severity("page", "soon", hit_at=3600 * SECOND_MICROS)
+    story.opened(make_fault("A"))
+    story.at(50, msgspec.structs.replace(make_fault("A"), severity=soon))
+
+    at = "1970-01-01 01:00:00 UTC"
+    assert story.events[-1].reason == f"a critical dataset misses its limit or is read at {at}"
 
 
 def test_an_acknowledged_ticket_that_becomes_a_page_while_suppressed_opens_with_the_end(story):

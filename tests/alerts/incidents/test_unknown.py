@@ -1,5 +1,6 @@
 """Incidents with unknown datasets, and outages of Lineward."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,25 @@ def test_unknown_freezes_an_incident_as_it_is(story):
     assert story.at(4000, unknown="A") == []
     assert (story.members, story.one.root) == ("AB", root("A"))
     assert story.at(4010, make_fault("AB")) == ["thawed"]
+
+
+@pytest.mark.parametrize(
+    ("found", "step", "reason"),
+    [
+        ((), {"unknown": "A"}, "the state of its root is unknown"),
+        ((OUTAGE,), {}, "Lineward has an ingestion fault"),
+        ((OUTAGE,), {"unknown": "A"}, "Lineward has an ingestion fault"),
+        ((), {"is_behind": True}, "the newest evaluation is stale, or lacks events"),
+    ],
+)
+def test_a_frozen_incident_has_the_reason_of_its_own(story, found, step, reason):
+    """Record which of three causes freezes the incident."""
+    story.opened(make_fault("A"))
+    story.at(40, *found, **step)
+
+    frozen = [event.reason for event in story.events if event.what == "frozen"]
+    assert len(frozen) == 1
+    assert frozen[0].startswith(reason)
 
 
 def test_an_unknown_member_hides_no_new_fault(story):

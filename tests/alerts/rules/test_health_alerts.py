@@ -149,8 +149,9 @@ CASES = [
             OUTAGE,
             "SLIs were last evaluated 4m 0s ago",
             "The last evaluation was 4m 0s ago (limit: 2m; a negative time means that a clock was"
-            " ahead). Until the next evaluation, the state of all datasets is unknown, and gauges"
-            " of current states are not exported. Firing since 1970-01-01 01:03:00 +0000 UTC.",
+            " ahead). Until the next evaluation, good datasets are shown as unknown, bad ones stay"
+            " bad, and gauges of current states are not exported. Firing since"
+            " 1970-01-01 01:03:00 +0000 UTC.",
         ),
     ),
     (
@@ -161,8 +162,9 @@ CASES = [
             OUTAGE,
             "SLIs were last evaluated -58m 0s ago",
             "The last evaluation was -58m 0s ago (limit: 2m; a negative time means that a clock was"
-            " ahead). Until the next evaluation, the state of all datasets is unknown, and gauges"
-            " of current states are not exported. Firing since 1970-01-01 01:01:00 +0000 UTC.",
+            " ahead). Until the next evaluation, good datasets are shown as unknown, bad ones stay"
+            " bad, and gauges of current states are not exported. Firing since"
+            " 1970-01-01 01:01:00 +0000 UTC.",
         ),
     ),
     (
@@ -190,8 +192,8 @@ CASES = [
             {**SERVICE, "root": "policy", "severity": "ticket", "role": "service"},
             "The service rejects the policy file",
             "The service has rejected the policy file for 2m, since 1970-01-01 01:01:00 +0000 UTC."
-            " The previous policy stays in force until the file is valid; after a restart there"
-            " would be no policy. `lineward status` shows the error.",
+            " The previous policy stays in force until the file is valid. Do not restart the role"
+            " before: it would have no policy, or not start. `lineward status` shows the error.",
         ),
     ),
     (

@@ -35,6 +35,12 @@ def test_a_wrong_value_is_rejected_by_the_variable_s_name(value: str):
         read(Sample, environ={"LINEWARD_PORT": value})
 
 
+def test_an_empty_path_is_rejected():
+    """Reject a path without a text, which would be the working folder."""
+    with pytest.raises(InvalidSettingError, match=r"^LINEWARD_FOLDER: the path is empty"):
+        read(Sample, environ={"LINEWARD_FOLDER": ""})
+
+
 def test_an_unknown_variable_of_a_section_is_rejected():
     """Reject a misspelt limit: otherwise the default would apply silently."""
     with pytest.raises(InvalidSettingError, match="LINEWARD_X_PROT: no such setting"):

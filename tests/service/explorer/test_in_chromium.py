@@ -184,7 +184,7 @@ def test_pages_work_without_scripts_and_explain_a_rejected_form(browser, address
         answer = seen.page.inner_text("main")
 
     assert heading.startswith("job etl fails")
-    assert "takes effect at the next evaluation" in answer
+    assert "waits for the leading service" in answer
 
 
 def test_a_browser_signs_in_and_out(browser, embedded, tmp_path):

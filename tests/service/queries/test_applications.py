@@ -102,7 +102,7 @@ def test_status_and_metrics_name_a_watch_that_is_forbidden(reader, tmp_path):
     }
 
     assert f"kubernetes: {_FORBIDDEN}" in shown.get()
-    assert "1 with listener: no" in shown.get()
+    assert "1 with a listener, 1 without a listener" in shown.get()
     assert samples == {
         ("lineage_spark_application_jobs", "yes"): 1,
         ("lineage_spark_application_jobs", "no"): 1,

@@ -37,7 +37,7 @@ def test_a_spool_without_tables_is_no_spool_yet(tmp_path: Path):
 @pytest.mark.postgres_nightly
 @pytest.mark.parametrize(
     ("hours", "message"),
-    [(-2, r"2 h( \d+ s)? ago: not of now"), (2, "ahead of this clock: not of now")],
+    [(-2, r"2 h( \d+ s)? ago: out of date; no"), (2, "ahead of this clock: out of date")],
 )
 def test_an_evaluation_in_the_past_or_future_is_reported(catalog, tmp_path: Path, hours, message):
     """Print it for a pipeline that stopped, and for one whose clock is ahead."""

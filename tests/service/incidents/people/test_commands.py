@@ -19,7 +19,7 @@ def by():
 
 
 def test_an_incident_is_acknowledged_by_the_machines_user(answering, by):
-    """Wait for the next evaluation, at most five seconds."""
+    """Wait for the leading service, at most five seconds."""
     with answering.evaluating():
         done = lineward("ack", answering.incidents.one.id, catalog=answering.catalog)
 
@@ -40,7 +40,7 @@ def test_a_command_without_an_evaluation_is_queued(answering, action, capsys):
 
     text = json.loads(capsys.readouterr().out)
     assert (text["action"], text["is_done"]) == (action, False)
-    assert "takes effect at the next evaluation" in text["detail"]
+    assert "waits for the leading service" in text["detail"]
 
 
 def test_a_rejected_command_prints_its_reason(answering):

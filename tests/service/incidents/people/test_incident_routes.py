@@ -51,11 +51,11 @@ def test_an_impossible_action_is_a_409_with_the_reason(answering):
 
 @pytest.mark.usefixtures("impatient")
 def test_an_action_without_an_evaluation_is_a_202(answering):
-    """Store it, and apply it with the next evaluation."""
+    """Store it, and apply it once a service leads."""
     answer = answering.act("acknowledge")
 
     assert (answer.status_code, answer.json()["is_done"]) == (202, False)
-    assert "takes effect at the next evaluation" in answer.json()["detail"]
+    assert "waits for the leading service" in answer.json()["detail"]
     answering.incidents.turn(61)
     assert answering.incidents.one.state == "acknowledged"
 

@@ -36,7 +36,7 @@ def _with(answering, more):
     ],
 )
 def test_a_press_is_stored_and_answered_at_once(answering, action, choice, until):
-    """Answer 200 without a text, and apply it with the next evaluation."""
+    """Answer 200 without a text, and apply it once a service leads."""
     answer = answering.press(action, choice=choice)
 
     assert (answer.status_code, answer.content) == (200, b"")
