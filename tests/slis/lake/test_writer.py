@@ -79,7 +79,7 @@ def test_a_pipeline_that_was_replaced_commits_nothing_and_deletes_nothing(writer
     assert set(before) <= set(_folders(newer))
 
 
-@pytest.mark.parametrize("failed_in", ["describe", "commit"])
+@pytest.mark.parametrize("failed_in", ["record_folders", "commit"])
 def test_a_failed_batch_is_deleted_by_the_next_and_its_retry_is_stored_once(
     writer, monkeypatch, failed_in
 ):
@@ -95,7 +95,7 @@ def test_a_failed_batch_is_deleted_by_the_next_and_its_retry_is_stored_once(
             commit(writer, folders)
 
     with monkeypatch.context() as patch:
-        patch.setattr(*((batches if failed_in == "describe" else writer), failed_in), fail)
+        patch.setattr(*((batches if failed_in == "record_folders" else writer), failed_in), fail)
         with pytest.raises(OSError, match="Input/output"):
             attempt()
     assert len(_folders(writer)) == 3
@@ -125,7 +125,7 @@ def test_a_commit_without_an_answer_keeps_its_files(writer):
     ("module", "step"),
     [
         (compaction, "rewrite"),
-        (compaction, "describe"),
+        (compaction, "record_folders"),
         (compaction, "hide_folders"),
         (retention, "find_committed"),
     ],
