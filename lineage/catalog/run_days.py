@@ -33,7 +33,10 @@ TABLES: Final = tuple(
     )
     for table, (unique, keys) in UNIQUE.items()
 )
-_IS_BOUND: Final = text("SELECT count(*) FROM pg_constraint WHERE conname = 'run_undated'")
+_IS_BOUND: Final = text("""
+    SELECT count(*) FROM pg_constraint
+    WHERE conname = 'run_undated' AND conrelid = to_regclass('run')
+""")
 
 
 def has_days(connection: Connection) -> bool:

@@ -137,6 +137,20 @@ def test_an_exchange_copies_no_row_and_makes_no_index(stored):
         assert len(_values(stored, _FILES, name=name)) == len(kept)
 
 
+def test_an_exchange_looks_at_its_own_schema(stored):
+    """Exchange beside another Lineward in the same database whose tables are bound already."""
+    beside = f"{_value(stored, 'SELECT current_schema()')}_beside"
+    with stored.begin() as connection:
+        connection.execute(text(f"CREATE SCHEMA {beside}"))
+        bound = "(day BIGINT CONSTRAINT run_undated CHECK (day = 0))"
+        connection.execute(text(f"CREATE TABLE {beside}.run {bound}"))
+
+    assert _exchange(stored) == _NEW_PARTS
+
+    with stored.begin() as connection:
+        connection.execute(text(f"DROP SCHEMA {beside} CASCADE"))
+
+
 def test_a_partition_of_runs_has_the_key_and_indexes_of_its_table(stored):
     """Make the partition of this month right after the exchange; the same as in a new catalog."""
     _exchange(stored)
