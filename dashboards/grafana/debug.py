@@ -60,7 +60,7 @@ def debug_dashboard() -> Board:
     return Board(
         uid=links.DEBUG,
         title="Lineage: debug",
-        description="For operators of Lineward and of producers: spool, lag, parsing, evidence.",
+        description="For people who run Lineward or producers: spool, lag, parsing, evidence.",
         since="now-3h",
         refresh="30s",
         single=True,
