@@ -29,7 +29,7 @@ def test_end_is_sent_where_the_beginning_was(router):
     router.at(60)
 
     assert router.at(105) == both("resolved")
-    assert router.last_message("slack:#shop").note == "Not found bad for 45 s."
+    assert router.last_message("slack:#shop").note == "Not bad for 45 s."
 
 
 def test_incident_never_sent_is_never_resolved():
