@@ -11,7 +11,12 @@ from msgspec import Meta
 from runbooks.actions.action import ActionContext, ActionPlan, Done
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.kubernetes import Kubernetes
-from runbooks.actions.workloads import COMPONENT, Workload, find_workloads, restart_workload
+from runbooks.actions.workloads import (
+    Workload,
+    describe_restart,
+    find_workloads,
+    restart_workload,
+)
 
 _COSTS = {
     "collector": "for about a second nobody listens: what is sent over HTTP then is lost",
@@ -71,8 +76,8 @@ def _cluster(means: ActionContext, role: str) -> Kubernetes:
     if means.kubernetes is None:
         message = (
             f"no `lineward up` runs on {means.data_dir} of this machine, and no Kubernetes is"
-            " configured: set LINEWARD_KUBERNETES_URL, …_INSTANCE and …_NAMESPACE, or run"
-            f" kubectl rollout restart statefulset,deployment -l {COMPONENT}={role}"
+            " configured: set LINEWARD_KUBERNETES_URL, …_INSTANCE and …_NAMESPACE (in scaled mode"
+            f" kubernetesSource.enabled and .actions), or {describe_restart(role)}"
         )
         raise RejectedActionError(message)
     return means.kubernetes

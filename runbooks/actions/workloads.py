@@ -47,7 +47,7 @@ def find_workloads(kubernetes: Kubernetes, role: str) -> list[Workload]:
         RejectedActionError: no release is named in the settings.
         FailedActionError: Kubernetes does not answer, or says no.
     """
-    namespace, instance = _release(kubernetes)
+    namespace, instance = _release(kubernetes, role)
     every = [
         _workload(kind, one)
         for kind in _KINDS
@@ -62,6 +62,15 @@ def find_workloads(kubernetes: Kubernetes, role: str) -> list[Workload]:
     raise InvalidActionError(message)
 
 
+def describe_restart(role: str) -> str:
+    """Return the `kubectl` commands that restart a role without an action."""
+    label = f"-l {INSTANCE}=RELEASE,{COMPONENT}={role}"
+    command = f"run kubectl -n NAMESPACE rollout restart statefulset,deployment {label}"
+    if role != "pipeline":
+        return command
+    return f"{command}; for a SparkApplication: kubectl -n NAMESPACE delete pod {label}"
+
+
 def restart_workload(kubernetes: Kubernetes, workload: Workload, now: int, *, is_dry: bool) -> None:
     """Have the pods of a workload replaced, one after the other where it has several.
 
@@ -74,12 +83,13 @@ def restart_workload(kubernetes: Kubernetes, workload: Workload, now: int, *, is
     kubernetes.patch(workload.path, {"spec": spec}, is_dry=is_dry)
 
 
-def _release(kubernetes: Kubernetes) -> tuple[str, str]:
+def _release(kubernetes: Kubernetes, role: str) -> tuple[str, str]:
     settings = kubernetes.settings
     if not settings.instance or not settings.namespace:
         names = "LINEWARD_KUBERNETES_INSTANCE and LINEWARD_KUBERNETES_NAMESPACE"
         raise RejectedActionError(
-            f"the release is not known: set {names} to its name and namespace"
+            f"the release is not known: set {names} to its name and namespace (in scaled mode"
+            f" kubernetesSource.actions sets both), or {describe_restart(role)}"
         )
     return settings.namespace, settings.instance
 

@@ -58,7 +58,18 @@ _URL = re.compile(r"http://127\.0\.0\.1:870([0-2])([^?\"'\s]*)")
 _ACTION = re.compile(r" *lineward act ")
 _SECTIONS = ("Meaning", "Impact", "Diagnosis", "Mitigation")
 # The image has no other programs: coreutils and grep of Debian, Python, and Lineward's own.
-_IN_THE_CONTAINER = {"lineward", "python3", "tail", "df", "ls", "cat", "mv", "export"}
+_IN_THE_CONTAINER = {
+    "lineward",
+    "python3",
+    "tail",
+    "df",
+    "ls",
+    "cat",
+    "grep",
+    "date",
+    "mv",
+    "export",
+}
 _ON_OWN_MACHINE = {"curl", "kubectl", "promtool", "amtool"}
 _ON_THE_NODE = {"sudo"}
 _ANYWHERE = {"grep", "head"}

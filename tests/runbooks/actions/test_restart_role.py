@@ -22,8 +22,14 @@ def test_only_a_role_that_runs_can_be_restarted(world):
 
 def test_without_a_supervisor_or_kubernetes_the_settings_are_named(world):
     """Name the settings of the release."""
-    with pytest.raises(RejectedActionError, match="LINEWARD_KUBERNETES_URL, …_INSTANCE"):
+    with pytest.raises(RejectedActionError, match="LINEWARD_KUBERNETES_URL, …_INSTANCE") as raised:
         world.act("restart-role", role="pipeline")
+
+    label = "-l app.kubernetes.io/instance=RELEASE,app.kubernetes.io/component=pipeline"
+    assert str(raised.value).endswith(
+        f"run kubectl -n NAMESPACE rollout restart statefulset,deployment {label};"
+        f" for a SparkApplication: kubectl -n NAMESPACE delete pod {label}"
+    )
 
 
 def workload(component: str, name: str, instance: str = "prod"):

@@ -104,7 +104,7 @@ def test_a_collector_that_is_away_fails_the_action(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [
-        (("restart-role", "pipeline"), 6, "kubectl rollout restart"),
+        (("restart-role", "pipeline"), 6, "kubectl -n NAMESPACE rollout restart"),
         (("resubmit", "jobs/orders"), 6, "LINEWARD_KUBERNETES_URL"),
         (("reinfer", "nobody"), 2, "no run has the id"),
         (("notify-downstream", "nothing", "--note", "x"), 2, "no dataset is named"),
