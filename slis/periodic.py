@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 _LEAST_PAUSE = timedelta(seconds=5)
 # Evaluations take no more than half of the time, as long as that does not make them rare.
 _SHARE = 2
-# A tenth, where nothing that landed can have made a state worse.
+# A tenth, where nothing that landed failed, and what was written was good or learning before.
 _ROUTINE_SHARE = 10
 
 
@@ -26,8 +26,8 @@ class Evaluations:
     """Schedule of evaluations: when the next one is due.
 
     Facts changed, a deadline passed, or it is long since the last. What takes 1 s comes at most
-    every 5 s for news and passed deadlines, and every 10 s for facts that only confirm what is
-    known. A small estate is evaluated sooner than a large one.
+    every 5 s for news and passed deadlines, and every 10 s for other facts. A small estate is
+    evaluated sooner than a large one.
     """
 
     def __init__(self, at_most_every: timedelta, at_least_every: timedelta) -> None:
@@ -48,7 +48,8 @@ class Evaluations:
         """Note that facts changed.
 
         Args:
-            is_news: whether they may have made a state worse, or show a dataset in a new one.
+            is_news: whether a run or an assertion failed, or what is neither good nor learning was
+                written; a defect that only an evaluation finds, as a changed schema, is none.
         """
         if is_news:
             self._news.set()

@@ -1,10 +1,9 @@
 """Benchmark of a small estate: cores and memory of `lineward up`, idle and with few events."""
 
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -14,12 +13,12 @@ import msgspec
 
 from lab.bench.footprint import CpuMeter, memory_bytes
 from lab.bench.query.roles import wait_until
+from lab.demo.lineward_up import UP
 from lineage.catalog.reader import open_reader
 from lineage.process.clock import system_clock
-from service.queries.roles import RoleStatus
-from service.runtime.child import Child, RoleCommand
+from service.runtime.child import Child
 from service.runtime.roles import role_environment, with_free_ports
-from service.runtime.run_folder import STATUS
+from service.runtime.run_folder import running_pids
 from service.runtime.settings import Settings
 from slis.spool_events import make_events
 
@@ -31,6 +30,7 @@ _HISTORY: Final = 12_000
 _A_POST: Final = 1_000
 _APART: Final = timedelta(seconds=2)
 _A_RUN: Final = 3  # events
+_A_MILLI: Final = timedelta(milliseconds=1)
 _LOAD_SECONDS: Final = 600.0
 
 
@@ -108,7 +108,7 @@ class _Up:
         """Return what the processes take for so long, with so many events a second."""
         before = self.ask("SELECT count(*) FROM evaluation")
         every = CpuMeter(self.pid)
-        roles = {role: CpuMeter(pid) for role, pid in self._pids()}
+        roles = {role: CpuMeter(pid) for role, pid in running_pids(self._settings.data_dir).items()}
         self._send(seconds, rate)
         spent = {role: round(meter.seconds() / seconds, 3) for role, meter in roles.items()}
         return Phase(
@@ -126,45 +126,36 @@ class _Up:
             return int(reader.rows(query)[0][0] or 0)
 
     def _send(self, seconds: float, rate: float) -> None:
-        began, number = time.monotonic(), 0
-        while (left := began + seconds - time.monotonic()) > 0:
-            if not rate:
-                time.sleep(left)
-                continue
-            number += 1
-            now = system_clock()
-            made = make_events(
-                _A_RUN, seed=1_000 + number, start=now, apart=timedelta(milliseconds=1)
-            )
+        """Post a run at a time for so long."""
+        began = time.monotonic()
+        for number in range(int(seconds * rate / _A_RUN)):
+            made = make_events(_A_RUN, seed=1_000 + number, start=system_clock(), apart=_A_MILLI)
             self._post([body for _, body in made])
-            next_at = began + number * _A_RUN / rate
-            time.sleep(max(0.0, min(next_at, began + seconds) - time.monotonic()))
+            _sleep_until(began + (number + 1) * _A_RUN / rate)
+        _sleep_until(began + seconds)
 
     def _post(self, bodies: list[bytes]) -> None:
         body = b"[" + b",".join(bodies) + b"]"
         self._sender.post("/api/v1/lineage/batch", content=body).raise_for_status()
 
-    def _pids(self) -> Iterator[tuple[str, int]]:
-        status = (self._settings.data_dir / STATUS).read_bytes()
-        for one in msgspec.json.decode(status, type=list[RoleStatus]):
-            if one.pid is not None:
-                yield one.role, one.pid
+
+def _sleep_until(at: float) -> None:
+    time.sleep(max(0.0, at - time.monotonic()))
 
 
 @contextmanager
 def _running(folder: str) -> Iterator[_Up]:
     """Start `lineward up` in a folder; stop it at the end."""
     settings = with_free_ports(Settings(data_dir=Path(folder)))
-    argv = (sys.executable, "-m", "service.cli.main", "up")
-    child = Child(
-        RoleCommand(role="up", argv=argv), role_environment(settings), Path(folder) / "up.log"
-    )
+    child = Child(UP, role_environment(settings), Path(folder) / "up.log")
     url = f"http://{settings.host}:{settings.collector_port}"
-    with ExitStack() as stack:
-        sender = stack.enter_context(httpx.Client(base_url=url, timeout=60, trust_env=False))
+    with httpx.Client(base_url=url, timeout=60, trust_env=False) as sender:
         child.start()
-        stack.callback(child.end)
-        stack.callback(child.ask_to_stop)
-        up = _Up(settings, child.pid or 0, sender)
-        wait_until(up.is_ready, "the collector did not answer")
-        yield up
+        try:
+            up = _Up(settings, child.pid or 0, sender)
+            wait_until(up.is_ready, "the collector did not answer")
+            yield up
+            child.ask_to_stop()
+            wait_until(lambda: not child.is_running(), "`lineward up` did not stop")
+        finally:
+            child.end()

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 import httpx
-import msgspec
 
 from lab.demo.waiting import Patience, StepFailedError
 from service.errors import NoDataError
@@ -22,21 +22,25 @@ from service.queries.shapes import DatasetRow, SliAnswer
 from service.queries.slis import list_slis, read_objectives
 from service.runtime.child import Child, RoleCommand
 from service.runtime.roles import role_environment
-from service.runtime.run_folder import STATUS
+from service.runtime.run_folder import running_pids
 from service.runtime.settings import Settings
 
 _STOP_SECONDS = 75.0
 _MOST_QUOTED = 20
 _EVIDENCE_SECONDS = {"EVIDENCE_SECONDS": "5", "EVIDENCE_SETTLE_SECONDS": "15"}
 
+# Asked to stop rather than killed when its parent is, so that it stops its roles in order.
+UP: Final = RoleCommand(
+    role="up",
+    argv=(sys.executable, "-m", "service.cli.main", "up"),
+    death_signal=signal.SIGTERM,
+)
+
 
 class LinewardUp:
     """Process of `lineward up`, as a child."""
 
     def __init__(self, settings: Settings, log: Path, event_logs: Path) -> None:
-        argv = (sys.executable, "-m", "service.cli.main", "up")
-        # Asked to stop rather than killed when the demo is, so that it stops its roles in order.
-        command = RoleCommand(role="up", argv=argv, death_signal=signal.SIGTERM)
         self.settings = settings
         self.collector = f"http://{settings.host}:{settings.collector_port}"
         self._log = log
@@ -44,7 +48,7 @@ class LinewardUp:
         evidence = {"EVENT_LOGS": event_logs.as_uri(), **_EVIDENCE_SECONDS}
         given = {f"LINEWARD_PIPELINE_{name}": value for name, value in evidence.items()}
         event_logs.mkdir(parents=True)
-        self._child = Child(command, {**role_environment(settings), **given}, log)
+        self._child = Child(UP, {**role_environment(settings), **given}, log)
 
     def start(self, patience: Patience) -> None:
         """Start it, and wait until it takes events."""
@@ -87,11 +91,10 @@ class LinewardUp:
         Raises:
             StepFailedError: it does not run.
         """
-        roles = msgspec.json.decode((self.settings.data_dir / STATUS).read_bytes())
-        pids = [one["pid"] for one in roles if one["role"] == role and one["pid"]]
-        if not pids:
+        pids = running_pids(self.settings.data_dir)
+        if role not in pids:
             raise StepFailedError(f"the {role} does not run")
-        return int(pids[0])
+        return pids[role]
 
     def load_history(self, recorded: Path) -> int:
         """Send recorded events like `lineward backfill files`; return how many were accepted.

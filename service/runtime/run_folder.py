@@ -52,6 +52,12 @@ class StatusFile:
             raise
 
 
+def running_pids(data_dir: Path) -> dict[str, int]:
+    """Return the process id of each role that runs, by the status file."""
+    roles = msgspec.json.decode((data_dir / STATUS).read_bytes(), type=list[RoleStatus])
+    return {one.role: one.pid for one in roles if one.pid is not None}
+
+
 def request_restart(data_dir: Path, role: str) -> None:
     """Request a restart; several requests before the supervisor looks are one."""
     (data_dir / "run" / f"{_RESTART_PREFIX}{role}").touch()

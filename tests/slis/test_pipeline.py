@@ -27,7 +27,7 @@ from slis.pipeline import Pipeline, give_up_evaluation
 from slis.settings import PipelineSettings, SharedPaths
 from slis.spark.session import EVALUATION_POOL, POOL
 from slis.spool_events import SPOOL_TABLE
-from slis.stream.merge.merge import advance_cursor
+from slis.stream.merge.merge import MergeResult, advance_cursor
 from slis.stream.running import PipelineStoppedError
 from tests.service.waiting import until
 from tests.slis.stream.spools import rows, run_event, spool
@@ -145,6 +145,20 @@ def test_an_evaluation_is_of_all_that_was_noted_before_it(at):
 
     assert not evaluations.is_anything_new
     assert not evaluations.is_due(at(12, 0, 30))
+
+
+def test_only_news_of_a_batch_hasten_the_next_evaluation(place, engine, at):
+    """Evaluate a second's work after 9 s for news, and later for what is routine."""
+    pipeline = Pipeline(engine, place, PipelineSettings(), lambda: at(12))
+    evaluations = pipeline._evaluations  # noqa: SLF001 - else it needs Spark
+    for number in (1, 0):
+        evaluations.begun(at(12) - timedelta(minutes=number))
+        evaluations.ended(1, None)
+
+    pipeline._landed(MergeResult())  # noqa: SLF001 - as above
+    assert not evaluations.is_due(at(12, 0, 9))
+    pipeline._landed(MergeResult(is_news=True))  # noqa: SLF001 - as above
+    assert evaluations.is_due(at(12, 0, 9))
 
 
 def test_the_first_evaluation_delays_no_later_one(at):

@@ -228,23 +228,22 @@ def rows_of(rows):
     return [row(name, **values) for name, values in rows.items()]
 
 
-@settings(max_examples=examples(600))
-@given(
+of_random_estates = given(
     FACTS,
     st.lists(st.tuples(NODES, NODES), max_size=16),
     st.fixed_dictionaries(dict.fromkeys(range(1, 8), ROW)),
 )
+
+
+@settings(max_examples=examples(600))
+@of_random_estates
 def test_roots_members_and_evidence_are_those_of_the_oracle(facts, arrows, rows):
     """Compare on random graphs with cycles, loops, diamonds, bridges and several outputs."""
     check(facts, arrows, rows)
 
 
 @settings(max_examples=examples(300))
-@given(
-    FACTS,
-    st.lists(st.tuples(NODES, NODES), max_size=16),
-    st.fixed_dictionaries(dict.fromkeys(range(1, 8), ROW)),
-)
+@of_random_estates
 def test_bad_datasets_are_among_the_affected_ones(facts, arrows, rows):
     """Keep the title of an incident, which counts the one, from exceeding the other's count."""
     estate = make_snapshot(*arrows, rows=rows_of(rows))

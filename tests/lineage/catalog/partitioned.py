@@ -1,5 +1,6 @@
 """Rows of the tables that PostgreSQL keeps in partitions, for tests."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -120,6 +121,25 @@ def make_partition(engine: Engine, table: str, at: int) -> str:
     """Make the partition that a time lies in, if it is missing."""
     start = RANGES[table].start_of(at)
     return add_partition(engine, table, start, exclusive_transaction) or ""
+
+
+def check_rights(engine: Engine, names: tuple[str, ...], change: Callable[[Engine], object]):
+    """Check that a role that may read these tables may read them after a change, and no more."""
+    role = f"reader_{engine.url.database}"
+    with write_transaction(engine) as connection:
+        connection.exec_driver_sql(f'CREATE ROLE "{role}"')
+        connection.exec_driver_sql(f'GRANT SELECT ON {", ".join(names)} TO "{role}"')
+
+    change(engine)
+
+    granted = text("SELECT has_table_privilege(:role, :name, :right)")
+    with write_transaction(engine) as connection:
+        for name in names:
+            given = {"role": role, "name": name}
+            assert connection.scalar(granted, {**given, "right": "SELECT"})
+            assert not connection.scalar(granted, {**given, "right": "INSERT"})
+        connection.exec_driver_sql(f'DROP OWNED BY "{role}"')
+        connection.exec_driver_sql(f'DROP ROLE "{role}"')
 
 
 def partition_names(engine: Engine) -> list[str]:

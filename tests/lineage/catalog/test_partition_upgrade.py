@@ -18,6 +18,7 @@ from lineage.catalog.revision import HEAD
 from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import system_clock, to_micros
 from tests.lineage.catalog.partitioned import (
+    check_rights,
     counts,
     event_row,
     events,
@@ -209,21 +210,7 @@ def test_an_upgrade_resumed_after_days_chooses_another_end(stored):
 @_postgres
 def test_permissions_on_the_tables_are_kept(stored):
     """Keep the rights of a role that Grafana connects as."""
-    role = f"reader_{stored.url.database}"
-    with write_transaction(stored) as connection:
-        connection.exec_driver_sql(f'CREATE ROLE "{role}"')
-        connection.exec_driver_sql(f'GRANT SELECT ON event, dataset_write TO "{role}"')
-
-    migrate(stored)
-
-    granted = "SELECT has_table_privilege(:role, :name, :right)"
-    for name in ("event", "dataset_write"):
-        given = {"role": role, "name": name}
-        assert _value(stored, granted, **given, right="SELECT")
-        assert not _value(stored, granted, **given, right="INSERT")
-    with write_transaction(stored) as connection:
-        connection.exec_driver_sql(f'DROP OWNED BY "{role}"')
-        connection.exec_driver_sql(f'DROP ROLE "{role}"')
+    check_rights(stored, ("event", "dataset_write"), migrate)
 
 
 @_postgres

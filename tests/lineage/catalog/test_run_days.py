@@ -16,6 +16,7 @@ from lineage.catalog.upsert import fold_rows
 from tests.lineage.catalog.partitioned import (
     NOW,
     ago,
+    check_rights,
     counts,
     io_row,
     partition_names,
@@ -291,21 +292,7 @@ def test_batches_and_readers_go_on_during_an_exchange(stored):
 
 def test_permissions_on_the_tables_are_kept(stored):
     """Keep the rights of a role that Grafana connects as."""
-    role = f"reader_{stored.url.database}"
-    with write_transaction(stored) as connection:
-        connection.exec_driver_sql(f'CREATE ROLE "{role}"')
-        connection.exec_driver_sql(f'GRANT SELECT ON run, run_io TO "{role}"')
-
-    _exchange(stored)
-
-    granted = "SELECT has_table_privilege(:role, :name, :right)"
-    for name in ("run", "run_io"):
-        given = {"role": role, "name": name}
-        assert _value(stored, granted, **given, right="SELECT")
-        assert not _value(stored, granted, **given, right="INSERT")
-    with write_transaction(stored) as connection:
-        connection.exec_driver_sql(f'DROP OWNED BY "{role}"')
-        connection.exec_driver_sql(f'DROP ROLE "{role}"')
+    check_rights(stored, ("run", "run_io"), _exchange)
 
 
 def test_the_planner_has_statistics_right_after_the_exchange(stored):
