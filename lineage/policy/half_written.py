@@ -13,7 +13,7 @@ from lineage.policy.access import AccessToken
 from lineage.policy.document import Document, PolicyError
 from lineage.policy.model import Policy
 
-_END = re.compile(r"^\.\.\.[ \t]*\Z", re.MULTILINE)
+_END = re.compile(r"^\.\.\.(?:[ \t]+#[^\n]*)?[ \t]*\Z", re.MULTILINE)  # a comment may follow
 _IF_COMPLETE = "if the file is complete, end it with"
 _ADD_BREAK = f"{_IF_COMPLETE} a line break"
 _ADD_END = f"{_IF_COMPLETE} the line `...`"

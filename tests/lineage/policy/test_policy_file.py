@@ -354,7 +354,7 @@ def test_more_rights_count_in_a_file_with_an_end(tmp_path, version, problem):
 
     assert file.current().access == parse_policy(old).access
     assert file.error == f"lineward.yaml:{line}: {problem}: {ENDED}"
-    path.write_text(f"{FULL}{version}...\n")
+    path.write_text(f"{FULL}{version}...  # the end of the file\n")
     assert (file.current().access, file.error) == (parse_policy(FULL + version).access, None)
 
 
