@@ -43,7 +43,7 @@ def main(mode: str, faults: str = "20", period: str = "12", *more: str) -> None:
 @contextmanager
 def _alerted(folder: Path, period: str) -> Iterator[Staging]:
     with staging(folder, period, LINEWARD_ALERTS_MODE="alertmanager") as staged:
-        given = ("--policy", str(staged.policy), "--url", staged.service)
+        given = ("--policy", str(staged.policy), "--lineward-url", staged.service)
         rules = staged.up.text("render", "rules", *given)
         (folder / "lineward-rules.yml").write_text(rules, encoding="utf-8")
         watchdog = f"{staged.service}/livez"

@@ -53,7 +53,7 @@ def test_config_maps_and_the_outline_are_printed(tmp_path):
     [
         ((), "--out: name a folder for the files"),
         (("--out", "/proc/none"), "--out: /proc/none cannot be written"),
-        (("--out", "made", "--url", "nowhere"), "--url: expected http"),
+        (("--out", "made", "--lineward-url", "nowhere"), "--lineward-url: expected http"),
     ],
 )
 def test_a_failed_rendering_names_the_option(words, text):

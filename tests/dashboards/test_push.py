@@ -30,7 +30,7 @@ def push(
     """Return the result of the command."""
     file = folder / "token"
     file.write_text(f"{grafana.token if token is None else token}\n")
-    words = ("dashboards", "push", "--url", grafana.url, "--token-file", str(file), *more)
+    words = ("dashboards", "push", "--grafana-url", grafana.url, "--token-file", str(file), *more)
     return lineward(*words)
 
 

@@ -89,7 +89,7 @@ def shop(tmp_path: Path, lake: Path, slack: FakeSlack, pagerduty: FakePagerDuty)
 def watched(tmp_path: Path, shop: Up) -> Iterator[Up]:
     """Start the real servers with the rendered rules and routes."""
     service = f"http://127.0.0.1:{shop.ports['SERVICE']}"
-    policy = ("--policy", str(tmp_path / "lineward.yaml"), "--url", service)
+    policy = ("--policy", str(tmp_path / "lineward.yaml"), "--lineward-url", service)
     rules = shop.text("render", "rules", *policy)
     (tmp_path / "lineward-rules.yml").write_text(rules)
     routes = shop.text("render", "alertmanager", *policy, "--watchdog-url", f"{service}/livez")

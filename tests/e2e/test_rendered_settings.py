@@ -37,7 +37,7 @@ def test_the_file_has_the_events_of_http_and_the_lost_ones(
     """Write lost events to the file with the printed settings; `ship` sends only the rest."""
     folder = tmp_path / "openlineage"
     (folder / "spark-events").mkdir(parents=True)
-    options = ("--url", collector.url, "--folder", str(folder), "--namespace", "web")
+    options = ("--collector-url", collector.url, "--folder", str(folder), "--namespace", "web")
     conf = json.loads(
         lineward("render", "spark-conf", *options, "--name", "events", "--json").stdout
     )

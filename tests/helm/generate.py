@@ -23,14 +23,14 @@ GOLDEN = ("embedded", "scaled")
 API = "http://api.lineward.invalid"
 EVENT_FOLDER = Path("/var/spool/openlineage")
 _RENDERED = {
-    "files/rules.yaml": ("rules", "--url", API),
+    "files/rules.yaml": ("rules", "--lineward-url", API),
     "files/alertmanager.yaml": (
-        *("alertmanager", "--url", API),
+        *("alertmanager", "--lineward-url", API),
         *("--watchdog-url", "https://watchdog.lineward.invalid"),
         *("--outside-url", "https://outside.lineward.invalid"),
     ),
     "files/spark-conf.json": (
-        *("spark-conf", "--url", "http://collector.lineward.invalid", "--json"),
+        *("spark-conf", "--collector-url", "http://collector.lineward.invalid", "--json"),
         *("--folder", str(EVENT_FOLDER), "--name", "events"),
     ),
 }

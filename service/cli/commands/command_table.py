@@ -141,7 +141,7 @@ COMMANDS: Final = {
     "lake": _known(
         "lake",
         LINEAGE,
-        "Find runs that the catalog has deleted, in the events of the lake.",
+        "Find runs that the catalog has deleted, if the lake keeps events longer than the catalog.",
         "lake run 019503f2-6c1f-7000-8000-000000000001",
         "lake dataset core/orders --from 2026-09-03 --to 2026-09-04 --direction write",
     ),
@@ -211,7 +211,7 @@ COMMANDS: Final = {
     "retire": _known(
         "retire",
         RESPOND,
-        "Retire a dataset: no SLI counts it until it is written again.",
+        "Retire a dataset: no SLI counts it until an event names it again.",
         "retire core/orders_old --note 'replaced by core/orders'",
     ),
     "policy": _known(
@@ -225,7 +225,7 @@ COMMANDS: Final = {
         "render",
         SET_UP,
         "Print configuration for Spark, Prometheus, Alertmanager and Grafana.",
-        "render spark-conf --url http://collector:8700",
+        "render spark-conf --collector-url http://collector:8700",
         "render rules --policy lineward.yaml",
         "render alertmanager --watchdog-url https://watch.example.com/lineward",
         "render dashboards --out dashboards",
@@ -234,7 +234,7 @@ COMMANDS: Final = {
         "dashboards",
         SET_UP,
         "Save Lineward's dashboards in Grafana.",
-        "dashboards push --url https://grafana.example.com --token-file grafana.token",
+        "dashboards push --grafana-url https://grafana.example.com --token-file grafana.token",
     ),
     "backfill": _known(
         "backfill",

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from service.cli.commands.options import AsJson
-from service.cli.commands.render_alerts import PolicyFile, checked_url
+from service.cli.commands.options import AsJson, replace_url
+from service.cli.commands.render_alerts import LinewardUrl, PolicyFile, checked_url
 from service.cli.commands.render_dashboards import rendered_dashboards
 from service.cli.terminal import plain_lines, print_json, warn
 from service.errors import RejectedInputError
@@ -20,17 +20,14 @@ def dashboards() -> None:
     """Save Lineward's dashboards in Grafana."""
 
 
-@app.command()
+@app.command(context_settings=replace_url("grafana-url"))
 def push(
     *,
-    url: Annotated[str, typer.Option(help="Address of Grafana, with its sub-path.")],
+    grafana_url: Annotated[str, typer.Option(help="Address of Grafana, with its sub-path.")],
     token_file: Annotated[
         Path, typer.Option(help="File with the token of a service account (Editor).")
     ],
-    lineward_url: Annotated[
-        str | None,
-        typer.Option(help="Address of Lineward's pages, for links \\[from the settings]."),
-    ] = None,
+    lineward_url: LinewardUrl = None,
     policy: PolicyFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -39,8 +36,8 @@ def push(
     from service.cli import grafana_api as pushing  # noqa: PLC0415 - with it
     from service.cli.grafana_api import Grafana  # noqa: PLC0415 - likewise
 
-    base = checked_url("--url", url)
-    found = rendered_dashboards(policy, lineward_url, "--lineward-url")
+    base = checked_url("--grafana-url", grafana_url)
+    found = rendered_dashboards(policy, lineward_url)
     grafana = Grafana(base, _token(token_file))
     needed = {
         "prometheus": "add the Prometheus that scrapes Lineward",

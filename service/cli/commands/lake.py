@@ -38,7 +38,11 @@ _Seconds = Annotated[float, typer.Option(min=1, help="Maximum time to read the l
 
 @app.callback()
 def lake() -> None:
-    """Find runs that the catalog has deleted, in the events of the lake."""
+    """Find runs that the catalog has deleted, if the lake keeps events longer than the catalog.
+
+    By default it does not: the catalog keeps runs for 180 days (LINEWARD_PIPELINE_WRITE_DAYS), and
+    the lake keeps events for 90 days (retention_days of the policy).
+    """
 
 
 @app.command()

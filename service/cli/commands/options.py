@@ -1,7 +1,7 @@
 """Options of several commands."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +12,11 @@ def completed_datasets(ctx: typer.Context, incomplete: str) -> list[str]:
     from service.cli.commands.completing import complete_dataset  # noqa: PLC0415
 
     return complete_dataset(ctx, incomplete)
+
+
+def replace_url(name: str) -> dict[str, Any]:
+    """Return context settings with which `--url`, the earlier name of an option, still works."""
+    return {"token_normalize_func": lambda word: name if word == "url" else word}
 
 
 DataDir = Annotated[

@@ -8,16 +8,18 @@ from uuid import uuid4
 
 import typer
 
-from service.cli.commands.options import AsJson
+from service.cli.commands.options import AsJson, replace_url
 from service.cli.commands.render_alerts import alertmanager, rules
 from service.cli.commands.render_dashboards import dashboards
 from service.cli.terminal import print_json, warn
 from service.errors import RejectedInputError
 from service.ingest.spark.kubernetes_conf import (
     COLLECTOR_URL,
+    PLACEHOLDER,
     Cluster,
     as_manifest,
     cluster_settings,
+    openlineage_yml,
     with_jar,
 )
 from service.ingest.spark.kubernetes_conf import jar_url as default_jar_url
@@ -34,9 +36,8 @@ from service.ingest.spark.spark_conf import (
 from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
-app.command()(rules)
-app.command()(alertmanager)
-app.command()(dashboards)
+for _command in (rules, alertmanager, dashboards):
+    app.command(context_settings=replace_url("lineward-url"))(_command)
 
 
 class _Spark(StrEnum):
@@ -59,10 +60,10 @@ def render() -> None:
     """Print configuration for Spark, Prometheus, Alertmanager and Grafana."""
 
 
-@app.command()
+@app.command(context_settings=replace_url("collector-url"))
 def spark_conf(  # noqa: PLR0913 - each is an option of the command
     *,
-    url: Annotated[
+    collector_url: Annotated[
         str | None,
         typer.Option(help="Address of the collector \\[http://LINEWARD_HOST:COLLECTOR_PORT]."),
     ] = None,
@@ -115,7 +116,7 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     if spark is _Spark.FOUR and scala is _Scala.OLD:
         raise RejectedInputError("--scala: Spark 4 supports 2.13 only; for 2.12 use --spark 3.5")
     place = Destinations(
-        url=url or (COLLECTOR_URL if kubernetes else read_settings().collector),
+        url=collector_url or (COLLECTOR_URL if kubernetes else read_settings().collector),
         folder=folder,
         name=name or f"events-{uuid4().hex[:12]}",
         namespace=namespace,
@@ -138,12 +139,28 @@ def _print_cluster(
     place: Destinations, cluster: Cluster, operator: _Operator, *, as_json: bool, arguments: bool
 ) -> None:
     settings = cluster_settings(place, cluster)
+    _explain(place, cluster)
     if as_json:
         print_json({one.name: one.value for one in with_jar(settings, cluster)})
     elif arguments:
         sys.stdout.write(as_arguments(with_jar(settings, cluster)))
     else:
         sys.stdout.write(as_manifest(settings, cluster, operator.value))
+
+
+def _explain(place: Destinations, cluster: Cluster) -> None:
+    """Print on standard error what these settings need beside them."""
+    if cluster.config_secret:
+        warn(
+            f"the Secret {cluster.config_secret} needs this openlineage.yml, with the token of"
+            f" senders instead of {PLACEHOLDER}:"
+        )
+        sys.stderr.write(openlineage_yml(place, cluster))
+    if cluster.events_claim:
+        warn(
+            f"run `lineward ship {place.folder}` in a pod that mounts the claim"
+            f" {cluster.events_claim}: see docs/kubernetes/spark-jobs.md"
+        )
 
 
 def _print_machine(place: Destinations, *, as_json: bool, arguments: bool) -> None:

@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from lineage.policy.model import Policy
 
 PolicyFile = Annotated[Path | None, typer.Option("--policy", help="Policy file [LINEWARD_POLICY].")]
-Url = Annotated[
+LinewardUrl = Annotated[
     str | None,
-    typer.Option(help="Public address of Lineward's API \\[from the settings]."),
+    typer.Option(help="Public address of Lineward's API and pages \\[from the settings]."),
 ]
 _Platform = Annotated[str, typer.Option(help="Owner of Lineward and of datasets without an owner.")]
 _Engineering = Annotated[
     str | None,
-    typer.Option(help="Owner notified about burning error budgets \\[--platform]."),
+    typer.Option(
+        help="Owner that gets ErrorBudgetEscalation: coverage or completeness is below its"
+        " objective \\[the owner of --platform]."
+    ),
 ]
 
 
@@ -36,7 +39,7 @@ _UNANSWERED = (
 def rules(  # noqa: PLR0913 - each is an option of the command
     *,
     policy: PolicyFile = None,
-    url: Url = None,
+    lineward_url: LinewardUrl = None,
     platform: _Platform = "platform",
     engineering: _Engineering = None,
     job: Annotated[
@@ -51,7 +54,7 @@ def rules(  # noqa: PLR0913 - each is an option of the command
     from alerts.rules.service_alerts import ScrapeJobs  # noqa: PLC0415 - YAML only where it is printed
 
     found, people = policy_in(policy), _people(platform, engineering)
-    base = checked_url("--url", url or read_settings().service_url)
+    base = checked_url("--lineward-url", lineward_url or read_settings().service_url)
     _warn_of_strangers(found, people)
     for note in describe_unrendered(found):
         warn(escape_control(note))
@@ -66,7 +69,7 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
         typer.Option(help="External dead man's switch: receives the Watchdog, alerts if it stops."),
     ],
     policy: PolicyFile = None,
-    url: Url = None,
+    lineward_url: LinewardUrl = None,
     token_file: Annotated[
         Path | None,
         typer.Option(
@@ -88,7 +91,7 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
 
     found, people = policy_in(policy), _people(platform, engineering)
     places = Endpoints(
-        service_url=checked_url("--url", url or read_settings().service_url),
+        service_url=checked_url("--lineward-url", lineward_url or read_settings().service_url),
         token_file=None if token_file is None else str(token_file),
         watchdog_url=checked_url("--watchdog-url", watchdog_url),
         outside_url=None if outside_url is None else checked_url("--outside-url", outside_url),

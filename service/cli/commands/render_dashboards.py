@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from service.cli.commands.render_alerts import PolicyFile, Url, checked_url, policy_in
+from service.cli.commands.render_alerts import LinewardUrl, PolicyFile, checked_url, policy_in
 from service.cli.terminal import plain_lines
 from service.errors import RejectedInputError
 from service.runtime.settings import read_settings
@@ -37,7 +37,7 @@ def dashboards(
         ),
     ] = _Form.FILES,
     policy: PolicyFile = None,
-    url: Url = None,
+    lineward_url: LinewardUrl = None,
     path: Annotated[
         str | None, typer.Option(help="Path of the folder inside Grafana, for the provider.")
     ] = None,
@@ -45,7 +45,7 @@ def dashboards(
     """Write Grafana's dashboards: executive, on-call, debug."""
     from dashboards.grafana import outputs  # noqa: PLC0415 - the SDK only where it is used
 
-    found = rendered_dashboards(policy, url)
+    found = rendered_dashboards(policy, lineward_url)
     if form is _Form.FILES:
         _write(out, outputs.files(found, path or outputs.PLACE))
         return
@@ -62,15 +62,12 @@ def _text(form: _Form, found: dict[str, str]) -> str:
     return outputs.config_maps(found) if form is _Form.CONFIGMAP else outputs.outlines(found)
 
 
-def rendered_dashboards(
-    policy: Path | None, url: str | None, option: str = "--url"
-) -> dict[str, str]:
+def rendered_dashboards(policy: Path | None, lineward_url: str | None) -> dict[str, str]:
     """Return JSON by uid for the given policy and address, or for those of the settings."""
     from dashboards.grafana.rendering import render_document  # noqa: PLC0415 - as above
 
-    return render_document(
-        policy_in(policy), checked_url(option, url or read_settings().service_url)
-    )
+    base = checked_url("--lineward-url", lineward_url or read_settings().service_url)
+    return render_document(policy_in(policy), base)
 
 
 def _write(out: Path | None, files: dict[str, str]) -> None:

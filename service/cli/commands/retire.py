@@ -26,7 +26,7 @@ def main(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Retire a dataset: no SLI counts it until it is written again."""
+    """Retire a dataset: no SLI counts it until an event names it again."""
     if not note.strip():
         message = "--note: say why it is retired"
         raise RejectedInputError(message)

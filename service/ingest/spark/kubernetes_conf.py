@@ -24,6 +24,7 @@ _TRANSPORT: Final = "spark.openlineage.transport"
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _URL: Final = re.compile(r"[a-z0-9]+:/[!-+\--\[\]-~]+")  # a comma would begin another one
 _CONFIG_FOLDER: Final = "/etc/openlineage"
+PLACEHOLDER: Final = "TOKEN"
 _VOLUME: Final = "spark.kubernetes.driver.volumes.persistentVolumeClaim.lineward-events"
 
 
@@ -76,8 +77,29 @@ def _is_replaced(name: str, cluster: Cluster) -> bool:
         return cluster.event_logs is None
     if name.startswith(_TRANSPORT) and cluster.config_secret:
         return True
+    return _is_unused_file(name, cluster)
+
+
+def _is_unused_file(name: str, cluster: Cluster) -> bool:
     is_of_file = name.startswith(FILE_SETTING.rpartition(".")[0])
     return is_of_file and cluster.events_claim is None
+
+
+def openlineage_yml(place: Destinations, cluster: Cluster) -> str:
+    """Return the file of the Secret: the transports, with a mark in place of the token.
+
+    The listener takes all transports from one source: those of `sparkConf` would replace these.
+    """
+    tree: dict[str, Any] = {}
+    for one in lossless_settings(place):
+        if one.name.startswith(_TRANSPORT) and not _is_unused_file(one.name, cluster):
+            *path, leaf = one.name.removeprefix("spark.openlineage.").split(".")
+            branch = tree
+            for part in path:
+                branch = branch.setdefault(part, {})
+            branch[leaf] = yaml.safe_load(one.value)
+    tree["transport"]["transports"]["http"]["auth"] = {"type": "api_key", "apiKey": PLACEHOLDER}
+    return yaml.safe_dump(tree, sort_keys=False, width=1_000)
 
 
 def _volume(folder: Path, cluster: Cluster) -> Iterator[Setting]:

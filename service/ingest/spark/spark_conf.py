@@ -104,7 +104,7 @@ def _require(place: Destinations) -> None:
     parts = urlsplit(place.url)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
         expected = "http://HOST:PORT without a path: the listener adds /api/v1/lineage"
-        message = f"--url: expected {expected}, got {place.url[:80]!r}"
+        message = f"--collector-url: expected {expected}, got {place.url[:80]!r}"
         raise RejectedInputError(message)
     if "/" in place.name or place.name.startswith(".") or not place.name:
         message = f"--name: expected a file's name without a slash, got {place.name[:80]!r}"

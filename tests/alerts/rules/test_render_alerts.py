@@ -36,7 +36,14 @@ def test_rules_are_printed_and_unrendered_ones_explained(tmp_path: Path, policy:
 
 def test_names_and_addresses_are_options(policy: str):
     """Set the jobs of Prometheus, the public address, and the owner of escalations."""
-    options = ("--job", "lw", "--collector-job", "lw-in", "--url", "https://lineward.example/")
+    options = (
+        "--job",
+        "lw",
+        "--collector-job",
+        "lw-in",
+        "--lineward-url",
+        "https://lineward.example/",
+    )
     result = lineward("render", "rules", *options, "--engineering", "eng", LINEWARD_POLICY=policy)
 
     assert 'absent(up{job="lw"})' in result.stdout
@@ -81,7 +88,7 @@ def test_alertmanagers_token_is_named(tmp_path: Path):
         (("alertmanager",), "watchdog-url"),
         (("alertmanager", "--watchdog-url", "elsewhere"), "--watchdog-url: expected http"),
         (("alertmanager", *WATCHDOG, "--outside-url", "ftp://x"), "--outside-url: expected http"),
-        (("rules", "--url", "lineward:8701"), "--url: expected http"),
+        (("rules", "--lineward-url", "lineward:8701"), "--lineward-url: expected http"),
         (("rules", "--policy", "/no/such/file.yaml"), "file.yaml: cannot be read"),
     ],
 )

@@ -74,6 +74,21 @@ def test_the_listener_is_built_for_the_scala_of_this_spark(options, scala):
     assert f"name {package} there too" in rendered.stderr
 
 
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [("spark-conf", "--collector-url"), ("rules", "--lineward-url")],
+)
+def test_the_earlier_name_of_a_url_works_and_is_hidden(command: str, option: str):
+    """Accept `--url`, which meant the collector here and the API there; the help has one name."""
+    url = "http://elsewhere:8700"
+    given = ("render", command, *(("--name", "orders") if command == "spark-conf" else ()))
+    shown = lineward("render", command, "--help").stdout
+
+    assert lineward(*given, "--url", url).stdout == lineward(*given, option, url).stdout
+    assert url in lineward(*given, "--url", url).stdout
+    assert (option in shown, " --url " in shown) == (True, False)
+
+
 def test_spark_4_with_scala_2_12_is_rejected():
     rendered = lineward("render", "spark-conf", "--spark", "4", "--scala", "2.12")
 

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from service.ingest.spark.kubernetes_conf import Cluster, cluster_settings
 from service.ingest.spark.spark_conf import Destinations
 from tests.fakes.kubernetes import application
 from tests.helm.crds import load_schema
+from tests.helm.restricted import find_violations
+from tests.helm.schemas import KUBERNETES, find_errors
 
 JAR = "http://lineward.lineward.svc:8701/listener/openlineage-spark_2.13.jar"
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "kubernetes" / "spark-jobs.md"
@@ -28,6 +31,13 @@ def render(*options: str) -> str:
     done = CliRunner().invoke(app, ["spark-conf", "--kubernetes", *options])
     assert done.exit_code == 0, done.output
     return done.stdout
+
+
+def render_hint(*options: str) -> str:
+    """Return what the command prints on standard error."""
+    done = CliRunner().invoke(app, ["spark-conf", "--kubernetes", *options])
+    assert done.exit_code == 0, done.output
+    return done.stderr
 
 
 def conf_of(*options: str) -> dict[str, str]:
@@ -97,6 +107,46 @@ def test_options_add_a_volume_event_logs_and_a_secret():
 def test_the_documented_recipes_match_the_output(options):
     """Find the whole output in a block of docs/kubernetes/spark-jobs.md."""
     assert f"```yaml\n{render(*options)}```" in DOCS.read_text()
+
+
+def test_the_file_of_a_secret_is_printed_beside_the_settings():
+    """Print `openlineage.yml` on standard error; name the pod that a claim needs.
+
+    Mutant: without the file transport a claim would stay empty.
+    """
+    assert render_hint() == ""
+    http = yaml.safe_load(render_hint("--config-secret", "ol").partition("\n")[2])
+    both = render_hint("--config-secret", "ol", "--events-claim", "events", "--name", "orders")
+
+    assert list(http["transport"]["transports"]) == ["http"]
+    assert http["transport"]["transports"]["http"]["auth"]["apiKey"] == "TOKEN"
+    assert "location: /var/spool/openlineage/orders.jsonl" in both
+    assert "run `lineward ship /var/spool/openlineage` in a pod that mounts the claim events" in (
+        both
+    )
+
+
+def test_the_documented_commands_print_the_documented_file():
+    """Run the command of "Lose no events"; its file is in the page."""
+    words = ("--config-secret", "orders-openlineage", "--events-claim", "openlineage-events")
+    lines = render_hint(*words, "--name", "orders").splitlines()
+    page = DOCS.read_text()
+
+    assert f"spark-conf --kubernetes {' '.join(words)} --name orders\n" in page
+    assert "\n".join(f"   {line}" for line in lines[1:-1]) in page
+
+
+@pytest.mark.parametrize("version", KUBERNETES)
+def test_the_documented_pod_of_ship_is_valid(version: str):
+    """Check claim and Deployment strictly, and the pod against the standard `restricted`."""
+    text = DOCS.read_text()
+    block = next(part for part in text.split("```") if "kind: Deployment" in part)
+    claim, deployment = yaml.safe_load_all(textwrap.dedent(block.removeprefix("yaml\n")))
+    pod = deployment["spec"]["template"]["spec"]
+
+    assert find_errors(claim, version) + find_errors(deployment, version) == []
+    assert find_violations(pod) == []
+    assert pod["volumes"][0]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
 
 
 @pytest.mark.parametrize(
