@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test fetched nightly cluster-test durations check bench scale-test faults pictures chart lock
+.PHONY: help install demo test fetched nightly cluster-test durations check bench scale-test faults pictures chart lock
 
 # The virtual environment's tools by name, for us and for what we start.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -8,6 +8,9 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: ## install Lineward into .venv (docs/one-machine.md)
+	@scripts/setup.sh runtime
 
 demo: ## run a small shop of real Spark jobs and watch its SLIs (ARGS=--once ends by itself)
 	@scripts/setup.sh runtime
