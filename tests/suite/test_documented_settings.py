@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.suite.variables import setting_variables
 
+_DOCS = Path(__file__).resolve().parents[2] / "docs"
 _ROW = re.compile(r"(?m)^\| (`LINEWARD_[^|]*) \|")
 _VARIABLE = re.compile(r"LINEWARD_[A-Z_]+[A-Z]\b")
 
@@ -19,6 +20,16 @@ def test_each_setting_has_a_row_in_a_table():
 
     Mutant: without the row of `LINEWARD_PIPELINE_POLL_SECONDS` the set contains this variable.
     """
-    pages = sorted((Path(__file__).resolve().parents[2] / "docs").glob("**/*.md"))
+    pages = sorted(_DOCS.glob("**/*.md"))
 
     assert setting_variables() - _list_documented(pages) == set()
+
+
+def test_the_page_of_settings_lists_exactly_the_settings():
+    """Find each variable on docs/settings.md, and no other.
+
+    Mutant: without the row of Kafka the page lacks four variables.
+    """
+    page = (_DOCS / "settings.md").read_text("utf-8")
+
+    assert set(_VARIABLE.findall(page)) == setting_variables()

@@ -5,14 +5,25 @@ from typing import Any, Final
 import msgspec
 
 from alerts.notify.settings import DeliverySettings, Variables
-from collector.settings import Limits
+from collector.settings import CollectorLocation, Limits
+from lineage.event_log.settings import Log, LogSettings
+from lineage.lake.settings import LakeSettings
+from lineage.process.health_port import HealthPort
 from runbooks.actions.kubernetes_settings import KubernetesSettings
+from service.ingest.kafka.settings import KafkaSettings
 from service.ingest.marquez.settings import MarquezSettings
 from service.runtime.settings import Settings
-from slis.settings import PipelineSettings
+from slis.settings import PipelineSettings, SharedPaths
 
 _SECTIONS: Final[list[tuple[str, Any]]] = [
     ("", Settings),
+    ("", CollectorLocation),
+    ("", SharedPaths),
+    ("", HealthPort),
+    ("", Log),
+    ("LOG_", LogSettings),
+    ("LAKE_", LakeSettings),
+    ("KAFKA_", KafkaSettings),
     ("ALERTS_", Variables),
     ("COLLECTOR_", Limits),
     ("PIPELINE_", PipelineSettings),
