@@ -7,6 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_NAMED_LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+\.md(?:#[^)\s]*)?)\)")
 _ROW = re.compile(r"(?m)^\| \[[^\]]*\]\(([^)\s#]+)\)")
 _FENCE = re.compile(r"(?ms)^( *)```.*?^ *```")
 _CODE = re.compile(r"`[^`\n]*`")
@@ -57,6 +58,38 @@ def pages_without_a_place(index: str, folder: Path) -> list[str]:
     pages = {*folder.glob("*.md"), *folder.glob("*/README.md")} - {folder / "README.md"}
     names = {page.relative_to(folder).as_posix() for page in pages}
     return sorted(name for name in names if _ROW.findall(index).count(name) != 1)
+
+
+def pages_by_name() -> dict[str, Path]:
+    """Return each page by its title and by the name of its file, in small letters."""
+    found = {
+        _HEADING.findall(one.read_text("utf-8"))[0].lstrip("# ").lower(): one for one in PRESENT
+    }
+    return {one.stem.replace("-", " "): one for one in PRESENT if one.stem != "README"} | found
+
+
+def misnamed_links(document: Path, text: str) -> list[str]:
+    """Return the links whose text is the name of another page than the one they lead to."""
+    pages = pages_by_name()
+    return [
+        f"[{words}]({link})"
+        for words, link in _NAMED_LINK.findall(_FENCE.sub("", text))
+        if (page := pages.get(words.strip("`").lower())) is not None
+        and "://" not in link
+        and page != (document.parent / link.partition("#")[0]).resolve()
+    ]
+
+
+@pytest.mark.parametrize("document", PRESENT, ids=lambda one: str(one.relative_to(ROOT)))
+def test_a_link_with_the_name_of_a_page_leads_there(document: Path):
+    """Reject `[Operations](settings.md)`."""
+    assert misnamed_links(document, document.read_text("utf-8")) == []
+
+
+def test_a_misnamed_link_is_found():
+    assert misnamed_links(ROOT / "docs" / "x.md", "[Operations](settings.md) [lake](lake.md)") == [
+        "[Operations](settings.md)"
+    ]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda one: one.name)
