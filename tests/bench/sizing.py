@@ -9,9 +9,22 @@ from lab.bench.pipeline import BacklogCost
 
 EVENTS_A_DAY: Final = (10**6, 10**7, 10**8, 10**9)
 PEAK: Final = 5  # times the mean
+MEASURED_RATE: Final = 1_000.0  # a second, of `lineward bench pipeline`
 _DAY_SECONDS, _MICROS, _GB = 86_400, 1e6, 1e9
 # Share of the catalog's bytes: `event` is kept for 7 days (tests/bench/catalog_bytes.py).
 _EVENT_BYTES, _EVENT_DAYS = 117.0, 7
+
+
+def steady_cores(rate: float, *, at_measured_rate: float, microseconds: float) -> float:
+    """Return the cores at a steady rate: a fixed part for the batches, and one for each event.
+
+    Args:
+        rate: of events, a second.
+        at_measured_rate: cores measured at `MEASURED_RATE`.
+        microseconds: of an event in a backlog, whose batches are large.
+    """
+    fixed = at_measured_rate - MEASURED_RATE * microseconds / _MICROS
+    return fixed + rate * microseconds / _MICROS
 
 
 class Need(msgspec.Struct, frozen=True):

@@ -1,9 +1,14 @@
 """Arithmetic of docs/scale.md."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from lab.bench.pipeline import BacklogCost
-from tests.bench.sizing import needs
+from tests.bench.sizing import EVENTS_A_DAY, PEAK, needs, steady_cores
+
+_STEADY_ROW = re.compile(r"(?m)^\| 10[⁶⁷⁸⁹] \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$")
 
 _COST = BacklogCost(
     events=1_000,
@@ -16,6 +21,24 @@ _COST = BacklogCost(
     catalog_bytes=1_117.0,
     wal_bytes=2_000.0,
 )
+
+
+def test_documented_cores_at_a_steady_rate_are_computed():
+    """Compute the first table of "What a rate of events needs" from its own figures.
+
+    Mutant: without the fixed part of a batch, 10^6 events a day need a hundredth of it.
+    """
+    page = (Path(__file__).resolve().parents[2] / "docs" / "scale.md").read_text("utf-8")
+    found = _STEADY_ROW.findall(page)
+
+    expected = []
+    for events in EVENTS_A_DAY:
+        rates = [events / 86_400, PEAK * events / 86_400]
+        pipeline = [steady_cores(one, at_measured_rate=0.31, microseconds=58) for one in rates]
+        server = [steady_cores(one, at_measured_rate=0.25, microseconds=40) for one in rates]
+        shown = (", ".join(f"{one:.2g}" for one in cores) for cores in (pipeline, server))
+        expected.append((", ".join(f"{one:,.0f}" for one in rates), *shown))
+    assert found == expected
 
 
 def test_a_rate_needs_what_its_events_cost():
