@@ -48,7 +48,7 @@ def test_events_arrive_by_http_and_by_the_documented_pod(
     monkeypatch.setenv("OPENLINEAGE_CONFIG", str(config))
     run("visits", lake, settings)
     written = set((folder / "visits.jsonl").read_bytes().splitlines())
-    until(lambda: _read_stored(first) == written)
+    until(lambda: _read_stored(first) == written, seconds=60)
     first.stop()
     second = Collector(tmp_path / "second", token_file=token).ready()
     shipped = lineward(*_ship_arguments(folder, second.url, token), "--once", "--json")
