@@ -28,7 +28,7 @@ _TITLES: Final = {
     "quality": "{root} fails a data quality test",
     "metadata": "{root} lacks metadata that the policy requires",
     "claimed": "{root} has a name, tier, owner or drop claimed by an event without permission",
-    "ingestion": "{root} is not working: states of datasets are unknown",
+    "ingestion": "Lineward's role {name} does not work: incidents of datasets wait",
     "set_aside": "Lineward set {name} aside that it cannot process",
     "access": "Lineward allowed an access against the policy ({name})",
 }
