@@ -7,12 +7,14 @@ import msgspec
 from alerts.notify.settings import DeliverySettings, Variables
 from collector.settings import Limits
 from runbooks.actions.kubernetes_settings import KubernetesSettings
+from service.cli.commands.operator_name import OperatorSettings
 from service.ingest.marquez.settings import MarquezSettings
 from service.runtime.settings import Settings
 from slis.settings import PipelineSettings
 
 _SECTIONS: Final[list[tuple[str, Any]]] = [
     ("", Settings),
+    ("", OperatorSettings),
     ("ALERTS_", Variables),
     ("COLLECTOR_", Limits),
     ("PIPELINE_", PipelineSettings),
