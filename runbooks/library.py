@@ -9,7 +9,7 @@ from alerts.rules.rule_file import alert_names
 from lineage.errors import RequestError
 
 PATH: Final = "/runbooks"  # below which they are served: alerts and messages link there
-SHARED: Final = ("asking", "burn-rates", "escalating")
+SHARED: Final = ("asking", "burn-rates", "escalating", "pods", "restoring")
 _SUFFIX: Final = ".md"
 
 

@@ -48,6 +48,11 @@ def unknown_root_reason(reason: str) -> str:
     return _UNKNOWN_REASONS.get(reason, reason)
 
 
+def event_text(what: str) -> str:
+    """Return a change of an incident in words; to escalate is to notify another person."""
+    return "became a page" if what == "escalated" else what.replace("_", " ")
+
+
 def describe_fault(incident: Incident, fault: DetectedFault) -> str:
     """Return the title of an incident: its root, and how many datasets are bad."""
     count = len(incident.members)

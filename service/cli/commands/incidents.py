@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Group, RenderableType
 
+from alerts.incidents.incident_text import event_text
 from service.cli.commands.diff import error_text
 from service.cli.commands.operator_name import operator_name
 from service.cli.commands.options import AsJson, DataDir
@@ -107,7 +108,10 @@ def detail_tables(answer: IncidentDetail) -> RenderableType:
     timeline = wrapping_table("time", "event", "reason", "by", title="timeline")
     for step in answer.steps:
         timeline.add_row(
-            *map(escape_markup, (local_time(step.at), step.what, step.reason, step.by or "-"))
+            *map(
+                escape_markup,
+                (local_time(step.at), event_text(step.what), step.reason, step.by or "-"),
+            )
         )
     more = len(answer.members) - _MOST_SHOWN
     hidden = [escape_markup(f"… and {more:,} datasets more: --json lists them")] if more > 0 else []

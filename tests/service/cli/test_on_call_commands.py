@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from alerts.incidents.incident_text import event_text
 from runbooks.library import page_markdown, page_names
 from service.cli.commands.audit import access_table
 from service.queries.audit import AccessPage, AccessRow
@@ -53,6 +54,13 @@ def test_an_incident_is_shown_with_its_diagnosis(embedded):
         "good": "aa17c02",
         "failed": "4f1c0de",
     }
+
+
+def test_a_ticket_that_became_a_page_is_not_called_escalated():
+    """Keep one sense of the word: another person is notified."""
+    assert [event_text(each) for each in ("escalated", "root_recovered", "opened")] == [
+        *("became a page", "root recovered", "opened"),
+    ]
 
 
 def _drawn(answer):
