@@ -56,7 +56,8 @@ _METRIC = re.compile(r"\blineage_[a-z_]+\b|\bsli_tier\w*:[\w:]+")
 _VARIABLE = re.compile(r"\bLINEWARD_[A-Z_]+[A-Z]\b")
 _URL = re.compile(r"http://127\.0\.0\.1:870([0-2])([^?\"'\s]*)")
 _ACTION = re.compile(r" *lineward act ")
-_AT_ONCE = re.compile(r" *lineward (retire|ack|marquez resend (?!--bodies)|escalate) ")
+_ACTS = re.compile(r"lineward act ")
+_AT_ONCE = re.compile(r" *lineward (retire|ack|ship|marquez resend (?!--bodies)|escalate) ")
 _ROLE_SETTING = re.compile(r"`LINEWARD_(PIPELINE|COLLECTOR|MARQUEZ)_")
 _CHANGING = {"act", "retire", "ack", "escalate", "resolve", "suppress", "ship", "marquez"}
 _GROUPS = {"act", "marquez"}
@@ -166,6 +167,7 @@ def test_a_command_that_acts_has_a_block_and_an_introduction(name: str):
         lines = block.splitlines()
         if any(line.endswith(" --yes") for line in lines):
             assert (len(lines), "Read the plan" in introduction) == (1, True), block
+        assert introduction.strip() != "```" or not _ACTS.search(block), block
         if any(_AT_ONCE.match(line) for line in lines):
             assert (len(lines), "acts at once" in introduction) == (1, True), block
 
