@@ -110,6 +110,8 @@ SLIS = (
     *(COVERAGE, FRESHNESS, NODE_COMPLETENESS, EDGE_COMPLETENESS, ACCURACY, MISSING_PROVENANCE),
     *(INGESTION_LAG, QUERY_LATENCY, IMPACT_ANALYSIS, ERROR_RATE, UNAUTHORIZED_ACCESS),
 )
+# Bad time in an open incident is counted apart: the incident has its own notification.
+EXPLAINED_SLIS: Final = (COVERAGE, FRESHNESS, NODE_COMPLETENESS)
 # Error of a run without an end whose root run has ended.
 NEVER_ENDED: Final = "it has no end, though its root run ended"
 FAILED_RUN = "run "  # how evidence of a failed run begins; its error may name anything

@@ -9,7 +9,7 @@ from alerts.rules.rule_file import alert_names
 from lineage.errors import RequestError
 
 PATH: Final = "/runbooks"  # below which they are served: alerts and messages link there
-SHARED: Final = ("asking", "burn-rates", "escalating")
+SHARED: Final = ("asking", "burn-rates", "escalating", "pods", "restoring")
 _SUFFIX: Final = ".md"
 
 
@@ -50,15 +50,25 @@ def page_markdown(name: str) -> str:
         UnknownPageError: there is none of that name; no text leads to another file.
     """
     if name not in page_names():
-        raise UnknownPageError(f"no runbook is called {name[:80]!r}: see {PATH}/")
+        raise UnknownPageError(
+            f"no runbook is called {name[:80]!r}: `lineward runbook` and {PATH}/ list them"
+        )
     return (files(__package__) / "pages" / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+
+
+def index_pages() -> list[tuple[str, list[str]]]:
+    """Return the names of all pages, below their headings."""
+    return [
+        ("Alerts", alert_pages()),
+        ("Faults", kind_pages()),
+        ("For all of them", list(SHARED)),
+    ]
 
 
 @cache
 def index_markdown() -> str:
     """Return the list of pages, as Markdown."""
-    parts = ["# Runbooks", _listed("Alerts", alert_pages()), _listed("Faults", kind_pages())]
-    return "\n\n".join([*parts, _listed("For all of them", list(SHARED))])
+    return "\n\n".join(["# Runbooks", *(_listed(*each) for each in index_pages())])
 
 
 def _listed(title: str, names: list[str]) -> str:

@@ -7,10 +7,9 @@ from sqlalchemy import Connection, text
 from lineage.catalog import tables
 from lineage.catalog.queries import IS_UNRESOLVED
 from lineage.catalog.upsert import add_up, fold_rows, lock_row
-from lineage.states import COVERAGE, FAILING, FRESHNESS, NODE_COMPLETENESS
+from lineage.states import EXPLAINED_SLIS, FAILING
 
 _CURSOR: Final = "explained"
-_SLIS: Final = (COVERAGE, FRESHNESS, NODE_COMPLETENESS)
 _LAST = "SELECT max(as_of) FROM evaluation WHERE as_of > :after AND previous_as_of IS NOT NULL"
 # Of each evaluation what was bad by then, in an incident that was open before it: after a pause of
 # the service nothing is explained that turned bad since. Of a pause of evaluations a minute counts,
@@ -43,7 +42,7 @@ def count_explained(connection: Connection) -> None:
     last = connection.scalar(text(_LAST), {"after": after or 0})
     if last is None:
         return
-    amounts = dict.fromkeys(((sli.id, tier) for sli in _SLIS for tier in sli.tiers), 0.0)
+    amounts = dict.fromkeys(((sli.id, tier) for sli in EXPLAINED_SLIS for tier in sli.tiers), 0.0)
     for sli, tier, seconds in connection.execute(text(_BAD), {"after": after or 0, "last": last}):
         amounts[sli, tier] = float(seconds)
     rows = [{"sli": sli, "tier": tier, "value": value} for (sli, tier), value in amounts.items()]

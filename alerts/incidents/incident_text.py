@@ -28,7 +28,7 @@ _TITLES: Final = {
     "quality": "{root} fails a data quality test",
     "metadata": "{root} lacks metadata that the policy requires",
     "claimed": "{root} has a name, tier, owner or drop claimed by an event without permission",
-    "ingestion": "{root} is not working: states of datasets are unknown",
+    "ingestion": "Lineward's role {name} does not work: incidents of datasets wait",
     "set_aside": "Lineward set {name} aside that it cannot process",
     "access": "Lineward allowed an access against the policy ({name})",
 }
@@ -46,6 +46,11 @@ _MOST_RUNS = 3
 def unknown_root_reason(reason: str) -> str:
     """Return in words why a root is unknown; a reason that another release wrote stays a word."""
     return _UNKNOWN_REASONS.get(reason, reason)
+
+
+def event_text(what: str) -> str:
+    """Return a change of an incident in words; to escalate is to notify another person."""
+    return "became a page" if what == "escalated" else what.replace("_", " ")
 
 
 def describe_fault(incident: Incident, fault: DetectedFault) -> str:

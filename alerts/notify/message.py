@@ -69,6 +69,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         first_difference: what differs first between the last good and the first bad run.
         note: who acknowledged, handed over, or why this came another way.
         is_answerable: there is an incident to acknowledge, suppress, or call a false alarm.
+        time_zone: of the policy, for the end of a suppression that a button offers.
         lines: what else it lists, ten at most: open tickets, what a window hid. Data.
     """
 
@@ -94,6 +95,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     is_bridged: bool = False
     is_answerable: bool = True
     times: tuple[NamedTime, ...] = ()
+    time_zone: str = "UTC"
 
     def __post_init__(self) -> None:
         """Reject messages that a channel could not distinguish or keep in order."""

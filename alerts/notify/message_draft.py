@@ -20,6 +20,7 @@ def refresh_message(
     incident: Incident,
     summary: IncidentSummary | None,
     settings: RoutingSettings,
+    time_zone: str,
 ) -> NotificationState:
     """Return the state with the draft of the incident's present state.
 
@@ -28,8 +29,10 @@ def refresh_message(
         incident: after the step.
         summary: None: the draft keeps what it has, or has the root alone.
         settings: for links, and who owns Lineward itself.
+        time_zone: of the policy.
     """
     draft = _build_message(before, incident, summary, settings)
+    draft = msgspec.structs.replace(draft, time_zone=time_zone)
     own = before or NotificationState(
         incident_id=incident.id,
         draft=draft,

@@ -63,7 +63,14 @@ def plan_step(  # noqa: PLR0913 - each is another thing that decides
     news = _group_events(step.events)
     plans = {
         own.id: NotificationPlan(
-            refresh_message(states.get(own.id), own, summaries.get(own.id), context.settings), at
+            refresh_message(
+                states.get(own.id),
+                own,
+                summaries.get(own.id),
+                context.settings,
+                context.policy.time_zone,
+            ),
+            at,
         )
         for own in step.changed
     }

@@ -26,7 +26,7 @@ DELIVERY_WORKS: Final = "accepts messages again"
 ROOT, OWNER, RESOLVED = "Root", "Owner", "Resolved"
 ERROR, FIRST_DIFFERENCE = "Error: ", "First difference: "
 ACKNOWLEDGE_LABEL, SUPPRESS_LABEL, FALSE_ALARM_LABEL = "Acknowledge", "Suppress", "False alarm"
-FOR_ONE_HOUR, FOR_FOUR_HOURS, UNTIL_TOMORROW = "for 1 hour", "for 4 hours", "until tomorrow, 8:00"
+FOR_ONE_HOUR, FOR_FOUR_HOURS = "for 1 hour", "for 4 hours"
 
 _TITLES: Final[dict[Kind, str]] = {
     "acknowledged": "Acknowledged",
@@ -50,6 +50,11 @@ _OF_MEMBERS: Final[dict[EventKind, str]] = {
 QUIET: Final[frozenset[EventKind]] = frozenset({"frozen", "thawed"})
 # Other sentences say it: the incident itself, or what it leads to.
 _SILENT: Final = frozenset({"opened", *QUIET})
+
+
+def until_morning(time_zone: str) -> str:
+    """Return the label of a suppression until the morning; it is true whenever it is pressed."""
+    return f"until the next 8:00 ({time_zone})"
 
 
 def headline(message: Message) -> str:

@@ -22,12 +22,14 @@ class AlertSubject(msgspec.Struct, frozen=True):
         unit: of its counters.
         area: datasets, or Lineward itself.
         escalates: its burn is sent to the engineering owner.
+        advice: sentence with the first command for a person.
     """
 
     stem: str
     unit: str
     area: Area = "datasets"
     escalates: bool = False
+    advice: str = "`lineward datasets --state bad` lists the bad datasets with their reasons."
 
     @property
     def is_time(self) -> bool:
@@ -42,11 +44,39 @@ SUBJECTS: Final = {  # by the SLI's id
     states.EDGE_COMPLETENESS.id: AlertSubject("EdgeCompleteness", "edge-seconds", escalates=True),
     states.ACCURACY.id: AlertSubject("LineageAccuracy", "checked edges"),
     states.MISSING_PROVENANCE.id: AlertSubject("LineageProvenance", "reads"),
-    states.INGESTION_LAG.id: AlertSubject("IngestionLag", "events", "service"),
-    states.QUERY_LATENCY.id: AlertSubject("QueryLatency", "lineage queries", "service"),
-    states.IMPACT_ANALYSIS.id: AlertSubject("ImpactAnalysis", "pages", "service"),
-    states.ERROR_RATE.id: AlertSubject("LineageErrorRate", "events", "service"),
-    states.UNAUTHORIZED_ACCESS.id: AlertSubject("UnauthorizedAccess", "accesses", "access"),
+    states.INGESTION_LAG.id: AlertSubject(
+        "IngestionLag",
+        "events",
+        "service",
+        advice="`lineward status` shows the backlog of the pipeline.",
+    ),
+    states.QUERY_LATENCY.id: AlertSubject(
+        "QueryLatency",
+        "lineage queries",
+        "service",
+        advice="`lineward status` shows whether the service or the catalog fails.",
+    ),
+    states.IMPACT_ANALYSIS.id: AlertSubject(
+        "ImpactAnalysis",
+        "pages",
+        "service",
+        advice="`lineward incidents` shows when each incident opened.",
+    ),
+    states.ERROR_RATE.id: AlertSubject(
+        "LineageErrorRate",
+        "events",
+        "service",
+        advice="`lineward rejected` and `lineward pipeline-errors` list the failed events.",
+    ),
+    states.UNAUTHORIZED_ACCESS.id: AlertSubject(
+        "UnauthorizedAccess",
+        "accesses",
+        "access",
+        advice=(
+            "The API allowed these accesses against the policy, or did not audit them. Inform"
+            " security now; `lineward access-audit` lists the accesses."
+        ),
+    ),
 }
 
 
@@ -85,6 +115,11 @@ class Budget(msgspec.Struct, frozen=True):
     def about(self) -> dict[str, str]:
         """Return the labels of its alerts; the area decides what mutes them."""
         return {**self.labels, "area": self.subject.area}
+
+    @property
+    def is_explained(self) -> bool:
+        """Return whether bad time in an incident is left out, because the incident notifies."""
+        return self.sli in states.EXPLAINED_SLIS
 
     def unreachable(self) -> list[BurnWindow]:
         """Return the windows whose alerts cannot fire, even if everything is bad."""

@@ -146,7 +146,7 @@ def _exhausted_alert(budget: Budget, owner: str) -> AlertRule:
     text = (
         f"{bad} of the {budget.subject.unit} of {budget.name} were bad in {BUDGET_WINDOW}. The"
         f" objective of {budget.objective} allows {format_percent(budget.allowed)} to be bad. The"
-        f" error budget is used up, since {since(EXHAUSTED, **own)}."
+        f" error budget is used up, since {since(EXHAUSTED, **own)}. {budget.subject.advice}"
     )
     return AlertRule(
         name=EXHAUSTED,
@@ -183,7 +183,7 @@ def _description(budget: Budget, severity: Severity, name: str) -> str:
     began = since(name, **budget.labels, severity=severity)
     return (
         f"{windows}The objective of {budget.objective} allows {format_percent(budget.allowed)} to"
-        f" be bad. {_budget_left(budget)} Burning since {began}."
+        f" be bad. {_budget_left(budget)} Burning since {began}. {budget.subject.advice}"
     )
 
 
@@ -201,7 +201,8 @@ def _describe_window(budget: Budget, window: BurnWindow) -> str:
         selector(ratio(window.long), **own), "humanizePercentage", "an unknown share"
     )
     much = query_template(selector(amount(window.long), **own), "humanize", "an unknown number")
-    where = "" if window.severity == ESCALATION else " and not explained by an incident"
+    is_cut = budget.is_explained and window.severity != ESCALATION
+    where = " and not explained by an incident" if is_cut else ""
     burn = burn_rate(budget, window.severity, window=window.long)
     return (
         f"{{{{ with query {quote(burn)} }}}}In the last {window.long}, {share} of the"

@@ -37,7 +37,8 @@ def _role_failing(roles: str, severity: str, *, is_outside: bool = False) -> Ser
         description=(
             f"The role {_ROLE} has failed for 5m, since {{since}}: it is not running, or it reports"
             " a failure. `lineward status` shows the error, the number of attempts and the log"
-            " file."
+            " file; on Kubernetes begin with `kubectl -n NAMESPACE get pods`. `lineward runbook"
+            f" {ROLE_FAILING}` prints what to do."
         ),
     )
 
@@ -64,7 +65,8 @@ SERVICE_ALERTS: Final = (
         description=(
             f"{_COUNT} group commits of the spool failed in 5m (disk full, spool full, or failed"
             " fsync), since {since}. The collector answers 503; senders that do not retry lose"
-            " their events."
+            " their events. Free space on the disk of the data folder, and do not delete spool.db."
+            " `lineward status` names the disk."
         ),
     ),
     ServiceAlert(
@@ -75,8 +77,9 @@ SERVICE_ALERTS: Final = (
         summary=f"Collector spool was damaged {_DURATION} ago",
         description=(
             f"The spool was damaged, or acknowledged events were missing from it, {_DURATION} ago."
-            " The collector repaired the spool and continues. In total, at most {lost} events were"
-            " lost before the pipeline read them."
+            " The collector repaired the spool and accepts events. In total, at most {lost} events"
+            " were lost before the pipeline read them. Check the disk (`sudo dmesg`), and have"
+            " producers send their events again (`lineward ship FOLDER --once`)."
         ),
         figures={
             "lost": query_template(
@@ -149,7 +152,9 @@ SERVICE_ALERTS: Final = (
         description=(
             f"{queries.EVALUATED} has been absent for 5m, since {{since}}: no evaluation has ended"
             " yet, the catalog cannot be read (lineage_catalog_readable: {readable}; 1 is good), or"
-            " no service leads (lineage_service_leader: {leader}; 1 is good)."
+            " no service leads (lineage_service_leader: {leader}; 1 is good). Run `lineward"
+            " status`; on Kubernetes begin with `kubectl -n NAMESPACE get pods`. `lineward runbook"
+            " LineageEvaluationAbsent` prints what to do."
         ),
         figures={
             "readable": query_template("max(lineage_catalog_readable)", "humanize", "unknown"),
@@ -269,7 +274,9 @@ SERVICE_ALERTS: Final = (
         summary="Attempts to deliver notifications have been failing for 15m",
         description=(
             f"{_COUNT} delivery attempts failed in the last 15m (expected: 0), since {{since}}."
-            " Each is retried; {undelivered} notifications are waiting."
+            " {undelivered} notifications are waiting and are retried. What a provider rejects"
+            " (invalid token, unknown channel) is not retried: correct the channel, then run"
+            " `lineward act requeue-notifications CHANNEL`."
         ),
         figures={"undelivered": _UNDELIVERED},
     ),

@@ -56,7 +56,9 @@ def _scrape_down(job: str, owner: str, *, is_outside: bool) -> AlertRule:
         summary="Prometheus cannot scrape {{ $labels.job }}",
         description=(
             "All targets of the scrape job {{ $labels.job }} have been down for 2m, since {since}:"
-            " alerts on their metrics cannot fire."
+            " alerts on their metrics cannot fire. Run `lineward status`; on Kubernetes begin with"
+            " `kubectl -n NAMESPACE get pods`. The service may be down, so `lineward runbook"
+            f" {SCRAPE_DOWN}` prints what to do."
         ),
     )
     return row.alert(owner, since(SCRAPE_DOWN, job=job))

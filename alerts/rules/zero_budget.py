@@ -72,15 +72,16 @@ def _event_alert(budget: Budget, owner: str) -> AlertRule:
         about=budget.about,
         summary=f"{budget.name}: {_COUNT} bad {budget.subject.unit}, and the objective allows none",
         description=(
-            f"Bad {budget.subject.unit} of {budget.name} in the last {_SHOWN_FOR} that no open"
-            f" incident explains: {_COUNT}. The objective is {budget.objective}: there is no error"
-            f" budget, so each one alerts. Firing since {since(name, **own)}."
+            f"{_COUNT} {budget.subject.unit} of {budget.name} were bad in the last {_SHOWN_FOR}."
+            f" The objective is {budget.objective}: there is no error budget, so each one alerts."
+            f" Firing since {since(name, **own)}. {budget.subject.advice}"
         ),
     )
 
 
 def _time_alert(budget: Budget, owner: str) -> AlertRule:
     own = budget.labels
+    explained = ", and no open incident explains them" if budget.is_explained else ""
     return AlertRule(
         name=OBJECTIVE_BROKEN,
         expr=f"{selector(unexplained_ratio('5m'), **own)} > {_NOISE_RATIO}",
@@ -91,8 +92,8 @@ def _time_alert(budget: Budget, owner: str) -> AlertRule:
         summary=f"{budget.name}: {_SHARE} bad, and the objective allows none",
         description=(
             f"{_SHARE} of the {budget.subject.unit} of {budget.name} were bad in the last 5m, for"
-            f" {_HOLD} or longer, and no open incident explains them. The objective is"
+            f" {_HOLD} or longer{explained}. The objective is"
             f" {budget.objective}: there is no error budget. Bad since"
-            f" {since(OBJECTIVE_BROKEN, **own)}."
+            f" {since(OBJECTIVE_BROKEN, **own)}. {budget.subject.advice}"
         ),
     )

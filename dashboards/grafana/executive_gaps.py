@@ -49,7 +49,7 @@ def provenance_panels(asked: Objectives) -> tuple[Panel, ...]:
             width=10,
             back="7d",
             lowest=0,
-            links=(links.on_call(), links.runbook("missing")),
+            links=(links.on_call(), links.runbook("LineageCoverageBurn")),
         ),
         Panel(
             kind="bars",

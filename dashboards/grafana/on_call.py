@@ -182,7 +182,11 @@ def _missing() -> Panel:
         no_value="none",
         width=12,
         height=9,
-        links=(links.page("All bad datasets", "/datasets?state=bad"), links.runbook("missing")),
+        links=(
+            links.page("All bad datasets", "/datasets?state=bad"),
+            links.runbook("unreported"),
+            links.runbook("LineageCoverageBurn"),
+        ),
         data_links=links.of_dataset(),
     )
 

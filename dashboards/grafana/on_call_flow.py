@@ -48,7 +48,11 @@ def ingestion_panels() -> tuple[Panel, ...]:
                 ),
                 Query("max(increase(lineage_marquez_unforwarded_total[1h]))", "left unsent"),
             ),
-            (links.debug(then=True), links.runbook("MarquezForwardingStopped")),
+            (
+                links.debug(then=True),
+                links.runbook("MarquezEventsSetAside"),
+                links.runbook("MarquezEventsLost"),
+            ),
         ),
         Panel(
             kind="trend",
@@ -75,13 +79,14 @@ def burning_panels() -> tuple[Panel, ...]:
             "Burn rate, 1 h",
             bad_ratio("1h"),
             "Bad over allowed bad in the last hour. At 1 the error budget lasts 30 days."
-            " Tickets and escalations use this rate.",
+            " Escalations use this rate.",
         ),
         _burn(
             "Burn rate outside open incidents",
             unexplained_ratio("1h"),
-            "The burn rate without datasets in open incidents; this rate pages. Above the line"
-            " without an open incident: a problem has no notification yet.",
+            "The burn rate of pages and tickets: without bad time of M1, M2 and M3a in open"
+            " incidents. Above the line without an open incident: a problem has no notification"
+            " yet.",
         ),
     )
 
@@ -128,8 +133,9 @@ def notifications_panel() -> tuple[Panel, ...]:
         ),
         _trend(
             "Failed delivery attempts",
-            "In an hour, by channel and reason. Attempts are repeated. `gave_up` and"
-            " `undelivered`: the notification did not reach its channel.",
+            "In an hour, by channel and reason. Only passing faults (timeout, 429, 5xx) are"
+            " retried; a rejected token or channel is not. `gave_up` and `undelivered`: the"
+            " notification did not reach its channel.",
             (Query(failed, "{{channel}}: {{reason}}"),),
             (links.runbook("NotificationDeliveryFailing"), links.debug(then=True)),
             width=10,

@@ -14,8 +14,11 @@ from lineage.policy.reading import PolicyError, parse_policy
 
 # An editor, `helm template >` or a checkout writes in steps: a file at rest is whole.
 SETTLE_SECONDS = 1.0
-TO_OPEN = "to let anybody ask, write `access: off`"
-_IS_GONE = f"the section access is gone: {TO_OPEN}"
+_IS_GONE = "the section access is gone: restore it (`access: off` opens the API to everybody)"
+_NOT_SET = (
+    "LINEWARD_POLICY is not set, and the policy in force before had the section access: set"
+    " LINEWARD_POLICY to the policy file"
+)
 Stamp = tuple[int, int, int] | None
 # Whether access was in force before this process; None: not known yet.
 AccessBefore = Callable[[], bool | None]
@@ -147,8 +150,7 @@ def reject_lost_access(policy: Policy, path: Path | None, *, was_in_force: bool 
         PolicyError: the section is gone.
     """
     if was_in_force and policy.access is msgspec.UNSET:
-        file = path.name if path else "LINEWARD_POLICY names no policy file"
-        raise PolicyError(f"{file}: {_IS_GONE}")
+        raise PolicyError(f"{path.name}: {_IS_GONE}" if path else _NOT_SET)
 
 
 def _text(path: Path) -> str:

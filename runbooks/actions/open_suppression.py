@@ -1,7 +1,7 @@
 """Action that opens a suppression window: what matches opens no incident meanwhile."""
 
 import unicodedata
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
@@ -11,17 +11,18 @@ from alerts.operator_actions.suppression_windows import (
     MAX_AHEAD_DAYS,
     MAX_DAYS,
     WindowRequest,
+    count_matches,
     create_window,
 )
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.tables import dataset
-from lineage.names.names import join_parts
-from lineage.names.rules import SEPARATOR
-from lineage.policy.patterns import matcher
+from lineage.catalog.tables import dataset, dataset_activity
 from lineage.process.clock import DAY_MICROS, SECOND_MICROS, instant_text, to_micros
 from runbooks.actions.action import ActionContext, ActionPlan, Done, Instant, in_utc
 from runbooks.actions.errors import InvalidActionError
 
+_NO_MATCH: Final = (
+    "no dataset or job matches now: a pattern covers namespace and name, such as `*/mart/revenue`"
+)
 _Text = Annotated[str, Meta(min_length=1, max_length=500)]
 
 
@@ -34,6 +35,7 @@ class OpenSuppression(
         pattern: over namespace and name joined, as in the policy's `match`.
         from_: now, where it is not given or over.
         name: the pattern by default.
+        allow_no_match: open it although no dataset or job matches now.
     """
 
     pattern: Annotated[str, Meta(min_length=1, max_length=1_000)]
@@ -41,10 +43,11 @@ class OpenSuppression(
     reason: _Text
     from_: Instant | None = None
     name: Annotated[str, Meta(max_length=500)] = ""
+    allow_no_match: bool = False
 
 
 def plan(asked: OpenSuppression, means: ActionContext) -> ActionPlan:
-    """Plan the window, and count the datasets that match now.
+    """Plan the window, and count the datasets and jobs that match now.
 
     Raises:
         InvalidActionError: it has no end in time, or no pattern or reason.
@@ -53,11 +56,12 @@ def plan(asked: OpenSuppression, means: ActionContext) -> ActionPlan:
     found = _matching(asked.pattern, means)
     times = f"{instant_text(begin)} to {instant_text(until)}"
     cautions = ["of jobs and datasets that match later too"]
-    cautions += ["no dataset matches now: is the pattern right?"] * (not found)
+    cautions += [_NO_MATCH] * (not any(found.values()))
     cautions += ["it hides every dataset there is"] * (asked.pattern.strip() == "*")
+    count = " and ".join(f"{number:,} {what}" for what, number in found.items())
     return ActionPlan(
-        does=(f"open a window for {asked.pattern}, {times}: {found:,} datasets match now",),
-        figures={"datasets": found, "seconds": (until - begin) // SECOND_MICROS},
+        does=(f"open a window for {asked.pattern}, {times}: {count} match now",),
+        figures={**found, "seconds": (until - begin) // SECOND_MICROS},
         cautions=tuple(cautions),
     )
 
@@ -66,9 +70,13 @@ def perform(asked: OpenSuppression, means: ActionContext) -> Done:
     """Write it down; the next turn of the incidents goes by it.
 
     Raises:
-        RequestError: an argument is invalid.
+        RequestError: an argument is invalid, or nothing matches the pattern.
     """
     begin, until = _bounds(asked, means.now)
+    if not asked.allow_no_match and not any(_matching(asked.pattern, means).values()):
+        raise InvalidActionError(
+            f"pattern: {_NO_MATCH}; `--allow-no-match` opens the window anyway"
+        )
     wanted = WindowRequest(
         pattern=asked.pattern,
         begin=begin,
@@ -108,11 +116,18 @@ def _require_texts(asked: OpenSuppression) -> None:
         raise InvalidActionError(f"pattern: holds U+{ord(odd):04X}, which no name does")
 
 
-def _matching(pattern: str, means: ActionContext) -> int:
-    """Datasets that are there now and that it hides."""
-    test = matcher(pattern.strip())
+def _matching(pattern: str, means: ActionContext) -> dict[str, int]:
+    """Return how many datasets and jobs that are there now it hides."""
+    activity = dataset_activity.c
+    jobs = select(activity.last_job_namespace, activity.last_job_name).distinct()
+    named = {
+        "datasets": select(dataset.c.namespace, dataset.c.name).where(
+            dataset.c.retired_at.is_(None)
+        ),
+        "jobs": jobs.where(activity.last_job_name.is_not(None)),
+    }
     with means.engine.connect() as connection:
-        named = select(dataset.c.namespace, dataset.c.name).where(dataset.c.retired_at.is_(None))
-        names = (join_parts(row.namespace, row.name) for row in connection.execute(named))
-        texts = (name.replace(SEPARATOR, "") for name in names)
-        return sum(test.regex.fullmatch(text) is not None for text in texts)
+        return {
+            what: count_matches(pattern.strip(), map(tuple, connection.execute(query)))
+            for what, query in named.items()
+        }

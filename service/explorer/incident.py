@@ -4,11 +4,10 @@ import msgspec
 
 from lineage.names import keys
 from runbooks.library import PATH, page_names
-from service.incidents.diagnosis.ranking import Diagnosis
 from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import states_of
 from service.queries.incident import load_incident
-from service.queries.incident_notifications import NotificationList, list_sent, load_diagnosis
+from service.queries.incident_notifications import NotificationList, list_sent
 from service.queries.incident_shapes import IncidentDetail, IncidentImpacted, IncidentRow
 
 MOST_MEMBERS = 200
@@ -48,7 +47,6 @@ class IncidentView(msgspec.Struct, frozen=True):
     """View of the page; `actions` is empty for users who may not see every namespace."""
 
     detail: IncidentDetail
-    diagnosis: Diagnosis | None
     notifications: NotificationList
     affected: list[AffectedDataset]
     is_affected_cut: bool
@@ -65,7 +63,6 @@ def incident_view(
     kind = detail.incident.kind
     return IncidentView(
         detail=detail,
-        diagnosis=load_diagnosis(asked.reader, incident_id, asked.visibility),
         notifications=list_sent(asked.reader, incident_id, asked.visibility),
         affected=_affected(asked, detail.impacted[:MOST_AFFECTED]),
         is_affected_cut=detail.is_impacted_partial or len(detail.impacted) > MOST_AFFECTED,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from alerts.incidents.incident_text import unknown_root_reason
+from alerts.incidents.incident_text import event_text, unknown_root_reason
 from service.explorer import addresses, formatting
 from service.queries.columns import describe_transformation
 
@@ -43,7 +43,7 @@ def _environment() -> Environment:
         public = {name: each for name, each in vars(module).items() if name[0] != "_"}
         made.globals |= {name: each for name, each in public.items() if callable(each)}
     made.globals |= {"style": _STYLE, "describe_transformation": describe_transformation}
-    made.globals |= {"unknown_root_reason": unknown_root_reason}
+    made.globals |= {"unknown_root_reason": unknown_root_reason, "event_text": event_text}
     return made
 
 

@@ -19,7 +19,7 @@ from alerts.notify.channels.pagerduty.webhooks import (
     parse_action,
     verify_pagerduty_signature,
 )
-from alerts.notify.channels.slack.blocks import FOUR_HOURS, TOMORROW
+from alerts.notify.channels.slack.blocks import FOUR_HOURS, MORNING
 from alerts.notify.channels.slack.interactions import (
     ButtonPress,
     parse_button_press,
@@ -33,7 +33,7 @@ from lineage.policy import Policy
 from lineage.process.clock import to_micros
 from service.errors import RejectedInputError
 from service.incidents.incident_commands import command_transaction, put_command
-from service.queries.timestamps import tomorrow_morning
+from service.queries.timestamps import next_morning
 from service.runtime.policies import PolicyInForce
 from service.runtime.settings import Settings
 
@@ -192,8 +192,8 @@ def _ask(press: ButtonPress, by: str, policy: Policy, now: datetime) -> CommandR
 
 
 def _end(choice: str, policy: Policy, now: datetime) -> datetime:
-    if choice == TOMORROW:
-        return tomorrow_morning(now, policy.time_zone)
+    if choice == MORNING:
+        return next_morning(now, policy.time_zone)
     return now + timedelta(hours=4 if choice == FOUR_HOURS else 1)
 
 

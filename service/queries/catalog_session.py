@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
@@ -111,8 +112,14 @@ def filling_advice(settings: Settings) -> str:
     collector = f"http://{settings.host}:{settings.collector_port}/api/v1/lineage"
     if settings.catalog_url:
         return f"the catalog is empty: start the pipeline and send events to {collector}"
-    folder = settings.data_dir
+    folder = settings.data_dir.absolute()
     return (
-        f"no data in {folder} yet: run `lineward up --data-dir {folder}` and send OpenLineage"
-        f" events to {collector}"
+        f"no data in {folder}: {folder_advice(folder)} and send OpenLineage events to {collector}"
+    )
+
+
+def folder_advice(folder: Path) -> str:
+    """Return what to do about an empty data folder: it may be the wrong one."""
+    return (
+        f"is LINEWARD_DATA_DIR right? In a new installation, run `lineward up --data-dir {folder}`"
     )

@@ -8,6 +8,7 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_rows
 from lineage.errors import UnknownIncidentError
 from lineage.states import TIERS
+from service.incidents.diagnosis.ranking import Diagnosis
 from service.queries.incident_shapes import (
     IncidentDetail,
     IncidentImpacted,
@@ -31,7 +32,7 @@ _LIFE = """
 SELECT life, root_kind, root_name, onset, seen_at, opened_at, resolved_at
 FROM incident WHERE incident_id = :id
 """
-_ONE = f"SELECT {COLUMNS} FROM incident i WHERE i.incident_id = :id"  # noqa: S608 - constants only
+_ONE = f"SELECT {COLUMNS}, i.diagnosis FROM incident i WHERE i.incident_id = :id"  # noqa: S608 - constants only
 _TOUCHED = """
 SELECT d.namespace, d.dataset_key FROM incident_member m
 JOIN dataset d ON d.dataset_key = m.dataset_key
@@ -118,6 +119,7 @@ def load_incident(
         partial=bool(reasons),
         partial_reason="; ".join(reasons) or None,
         times=_times(reader, number, is_root_seen=roots[number]),
+        diagnosis=_read_diagnosis(rows[0].diagnosis) if visibility.is_whole else None,
     )
 
 
@@ -138,6 +140,12 @@ def _read_life(text: str) -> _Life:
         return msgspec.json.decode(text, type=_Life)
     except msgspec.DecodeError:
         return _Life()
+
+
+def _read_diagnosis(text: str | None) -> Diagnosis | None:
+    """Return the stored comparison; None while there is none, and where no run failed."""
+    found = None if text is None else msgspec.json.decode(text, type=Diagnosis)
+    return found if found is not None and found.good_run_id else None
 
 
 def _hides(reader: CatalogReader, number: str, visibility: Visibility) -> bool:

@@ -1,10 +1,9 @@
-"""Notifications of an incident and their results, and the differences between its runs."""
+"""Notifications of an incident, and their results."""
 
 import msgspec
 
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
-from service.incidents.diagnosis.ranking import Diagnosis
 from service.queries.incidents import is_root_seen
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso, iso_of
@@ -17,7 +16,6 @@ SELECT channel, kind, state, attempts, created_at, finished_at, reason, fallback
 FROM notification WHERE incident_id IN (:keys)
 ORDER BY created_at DESC, channel LIMIT :most
 """
-_DIAGNOSIS = "SELECT diagnosis FROM incident WHERE incident_id = :id"
 
 
 class _Channel(msgspec.Struct, frozen=True):
@@ -73,14 +71,3 @@ def list_sent(
 def _sent(row: Row) -> SentMessage:
     times = {"created_at": iso_of(row.created_at), "finished_at": iso(row.finished_at)}
     return SentMessage(**row._asdict() | times)
-
-
-def load_diagnosis(
-    reader: CatalogReader, incident_id: str, visibility: Visibility = EVERYTHING
-) -> Diagnosis | None:
-    """Return its last good run beside the first failed run; null if the token may not see it."""
-    rows = reader.rows(_DIAGNOSIS, {"id": incident_id})
-    if not visibility.is_whole or not rows or rows[0][0] is None:
-        return None
-    found = msgspec.json.decode(rows[0][0], type=Diagnosis)
-    return found if found.good_run_id else None

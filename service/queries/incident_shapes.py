@@ -2,6 +2,7 @@
 
 import msgspec
 
+from service.incidents.diagnosis.ranking import Diagnosis
 from service.queries.run_shapes import Instant
 
 
@@ -110,6 +111,8 @@ class IncidentDetail(msgspec.Struct, frozen=True):
         impacted: datasets at and downstream of its root, most severe first, as messages count them.
         is_impacted_partial: `impacted` has only the most severe of them.
         times: the earliest first; `onset` of `incident` is the first that is no write.
+        diagnosis: the last good run beside the first failed run; null: none was compared, or the
+            token may not see it.
     """
 
     incident: IncidentRow
@@ -121,3 +124,4 @@ class IncidentDetail(msgspec.Struct, frozen=True):
     partial_reason: str | None
     is_impacted_partial: bool = False
     times: list[IncidentTime] = []
+    diagnosis: Diagnosis | None = None

@@ -169,8 +169,9 @@ def parse_end(
         raise InvalidQuestionError(f"{place}for: {error}") from error
 
 
-def tomorrow_morning(now: datetime, time_zone: str) -> datetime:
-    """Return tomorrow at eight o'clock in a time zone, in UTC."""
-    tomorrow = now.astimezone(ZoneInfo(time_zone)).date() + timedelta(days=1)
-    morning = datetime(tomorrow.year, tomorrow.month, tomorrow.day, MORNING_HOUR)  # noqa: DTZ001 - given its zone next
-    return morning.replace(tzinfo=ZoneInfo(time_zone)).astimezone(UTC)
+def next_morning(now: datetime, time_zone: str) -> datetime:
+    """Return the next eight o'clock in a time zone, in UTC: at 3:00 it is that of the same day."""
+    local = now.astimezone(ZoneInfo(time_zone))
+    day = local.date() + timedelta(days=local.hour >= MORNING_HOUR)
+    morning = datetime(day.year, day.month, day.day, MORNING_HOUR, tzinfo=local.tzinfo)
+    return morning.astimezone(UTC)

@@ -95,12 +95,14 @@ class PeriodicJobState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def job_state(job: PeriodicJobState) -> str:
-    """Return failing, running, waiting or idle; failing is the last run, whatever goes on now."""
+    """Return the state in words; failing is the last run, whatever goes on now."""
     if job.last_error is not None:
         return "failing"
     if job.running_since is not None:
         return "running"
-    return "waiting" if job.is_waiting or job.last_run_at is None else "idle"
+    if job.is_waiting and job.is_leader_only:
+        return "not leading"
+    return "not started" if job.is_waiting or job.last_run_at is None else "idle"
 
 
 def job_problem(job: PeriodicJobState, now: datetime) -> str | None:

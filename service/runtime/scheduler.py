@@ -269,7 +269,7 @@ class _Runner:
         except Exception as error:  # noqa: BLE001 - the edge of a thread: logged, and carried on
             problem = f"{type(error).__name__}: {error}"
             HEALTH.fail(step, problem)
-            _log.exception("job_failed", job=step)
+            _log.exception("periodic_job_failed", job=step)
         else:
             HEALTH.succeed(step)
         self._states.end(step, time.monotonic() - began, problem)

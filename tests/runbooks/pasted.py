@@ -13,7 +13,8 @@ from service.cli.main import app
 _FENCED = re.compile(r"(?ms)^( *)```(\w+)\n(.*?)^\1```$")
 _INLINE = re.compile(r"`(lineward [^`]+)`")
 _VARIABLE = re.compile(r"\$\{?([A-Z_]+)")
-_TO_FILE = frozenset({">", ">>"})
+_HERE_DOCUMENT = re.compile(r"(?ms)<<(\w+)$.*?^\1$")
+_TO_FILE = frozenset({">", ">>", "<"})
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -51,7 +52,8 @@ def simple(page: str) -> Iterator[list[str]]:
 
 def simple_commands(block: str) -> Iterator[list[str]]:
     """Return each simple command of one shell block."""
-    lexer = shlex.shlex(block.replace("\\\n", " "), posix=True, punctuation_chars="|&;<>()\n")
+    without = _HERE_DOCUMENT.sub("", block).replace("\\\n", " ")
+    lexer = shlex.shlex(without, posix=True, punctuation_chars="|&;<>()\n")
     lexer.whitespace = " \t"
     lexer.whitespace_split = True
     words: list[str] = []
@@ -82,7 +84,8 @@ def parse(arguments: list[str], *, is_cut: bool = False) -> str:
         Exception: the parser's own, for an unknown command, option or value.
     """
     command: Any = typer.main.get_command(app)
-    context = command.make_context("lineward", list(arguments))
+    given = ["1" if each == "$NUMBER" else each for each in arguments]
+    context = command.make_context("lineward", given)
     while hasattr(command, "resolve_command"):
         rest = [*getattr(context, "_protected_args", []), *context.args]
         if not rest:  # a sentence may name the group alone

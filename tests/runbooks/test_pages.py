@@ -56,6 +56,11 @@ _METRIC = re.compile(r"\blineage_[a-z_]+\b|\bsli_tier\w*:[\w:]+")
 _VARIABLE = re.compile(r"\bLINEWARD_[A-Z_]+[A-Z]\b")
 _URL = re.compile(r"http://127\.0\.0\.1:870([0-2])([^?\"'\s]*)")
 _ACTION = re.compile(r" *lineward act ")
+_ACTS = re.compile(r"lineward act ")
+_AT_ONCE = re.compile(r" *lineward (retire|ack|ship|marquez resend (?!--bodies)|escalate) ")
+_ROLE_SETTING = re.compile(r"`LINEWARD_(PIPELINE|COLLECTOR|MARQUEZ)_")
+_CHANGING = {"act", "retire", "ack", "escalate", "resolve", "suppress", "ship", "marquez"}
+_GROUPS = {"act", "marquez"}
 _SECTIONS = ("Meaning", "Impact", "Diagnosis", "Mitigation")
 # The image has no other programs: coreutils and grep of Debian, Python, and Lineward's own.
 _IN_THE_CONTAINER = {
@@ -67,6 +72,8 @@ _IN_THE_CONTAINER = {
     "cat",
     "grep",
     "date",
+    "mkdir",
+    "cp",
     "mv",
     "export",
 }
@@ -76,6 +83,7 @@ _ANYWHERE = {"grep", "head"}
 _ALL_ROLES = Settings(
     log="kafka", marquez_url="http://m", kafka_bootstrap="k:9092", kubernetes_namespaces="jobs"
 )
+_ROLES = {each.role for each in role_commands(_ALL_ROLES)}
 _ORACLES = {"lineage_facet"}  # a word of M4, and no metric
 
 
@@ -123,8 +131,8 @@ def test_a_page_has_all_four_sections_in_order(name: str):
     assert title.strip() == f"# {name}"
     assert tuple(one.partition("\n")[0] for one in sections) == _SECTIONS
     assert all(one.partition("\n")[2].strip() for one in sections)
-    assert "scalate" in sections[-1]
-    assert 15 < len(page_markdown(name).splitlines()) <= 60
+    assert "](escalating)" in sections[-1] or "ot escalate" in sections[-1]
+    assert 15 < len(page_markdown(name).splitlines()) <= 70
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -145,6 +153,73 @@ def test_an_action_is_two_lines_and_the_first_prints_the_plan(name: str):
             assert acts == plans
         else:
             assert acts == [line for plan in plans for line in (plan, f"{plan} --yes")]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_command_that_acts_has_a_block_and_an_introduction(name: str):
+    """Find each command that changes something alone in its block, after a sentence on it.
+
+    Mutant: a block with the plan and `--yes` carries out a plan that nobody has read.
+    """
+    for introduction, block in re.findall(
+        r"(?ms)([^\n]*)\n*^ *```sh\n(.*?)^ *```", page_markdown(name)
+    ):
+        lines = block.splitlines()
+        if any(line.endswith(" --yes") for line in lines):
+            assert (len(lines), "Read the plan" in introduction) == (1, True), block
+        assert introduction.strip() != "```" or not _ACTS.search(block), block
+        if any(_AT_ONCE.match(line) for line in lines):
+            assert (len(lines), "acts at once" in introduction) == (1, True), block
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_command_that_acts_has_no_literal_of_an_example(name: str):
+    """Find variables in place of notes, targets and times: a pasted example would be sent.
+
+    Mutant: `--note 'amounts are doubled'` goes to all owners downstream.
+    """
+    for words in commands(page_markdown(name)):
+        if words[0] in _CHANGING:
+            first = 2 if words[0] in _GROUPS else 1
+            values = [each for each in words[first:] if not each.startswith("--")]
+            assert all(each.startswith("$") or each in _ROLES for each in values), words
+
+
+def test_runs_of_a_job_without_a_failure_are_compared_by_their_ids():
+    """Use `diff --job` on the page of failed runs only: it needs a failure after a success."""
+    pages = {name for name in PAGES if "diff --job" in page_markdown(name)}
+
+    assert pages == {"failed"}
+
+
+def test_a_restore_moves_the_files_beside_the_catalog_first(tmp_path: Path):
+    """Run the blocks of the page: a `-wal` of the damaged catalog would change the backup.
+
+    Mutant: a page that moves `catalog.db` alone.
+    """
+    section = page_markdown("restoring").partition("## On Kubernetes")[0]
+    (tmp_path / "backup").write_text("backup")
+    for end in ("", "-wal", "-shm"):
+        (tmp_path / f"catalog.db{end}").write_text("damaged")
+    given = {"LINEWARD_DATA_DIR": str(tmp_path), "BACKUP": str(tmp_path / "backup")}
+    for block in blocks(section, "sh")[:2]:
+        subprocess.run(["bash", "-e", "-c", block], env={**os.environ, **given}, check=True)
+
+    assert [each.name for each in tmp_path.glob("catalog.db*")] == ["catalog.db"]
+    assert (tmp_path / "catalog.db").read_text() == "backup"
+    assert len([*(tmp_path / "damaged").iterdir()]) == 3
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_changed_setting_has_the_way_to_change_it(name: str):
+    """Find the link beside each setting of a role that a Mitigation names.
+
+    A role that is restarted has the environment that `lineward up` had at its start.
+    """
+    mitigation = page_markdown(name).partition("## Mitigation")[2]
+
+    if _ROLE_SETTING.search(mitigation):
+        assert re.search(r"\[[Cc]hange (a|the) settings?\]\(asking\)", mitigation)
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -211,7 +286,7 @@ def test_every_variable_is_listed():
 
 def test_the_command_after_a_restore_removes_the_counter_epoch(tmp_path: Path):
     """Run the line of the page on a catalog: its next evaluation then counts in a new epoch."""
-    lines = "\n".join(blocks(page_markdown("LineageEvaluationAbsent"), "sh")).splitlines()
+    lines = "\n".join(blocks(page_markdown("restoring"), "sh")).splitlines()
     command = next(line for line in lines if "sqlite3" in line)
     with closing(sqlite3.connect(tmp_path / "catalog.db")) as catalog:
         catalog.execute("CREATE TABLE meta (name, value)")

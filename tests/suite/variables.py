@@ -10,6 +10,7 @@ from lineage.event_log.settings import Log, LogSettings
 from lineage.lake.settings import LakeSettings
 from lineage.process.health_port import HealthPort
 from runbooks.actions.kubernetes_settings import KubernetesSettings
+from service.cli.commands.operator_name import OperatorSettings
 from service.ingest.kafka.settings import KafkaSettings
 from service.ingest.marquez.settings import MarquezSettings
 from service.runtime.settings import Settings
@@ -24,6 +25,7 @@ _SECTIONS: Final[list[tuple[str, Any]]] = [
     ("LOG_", LogSettings),
     ("LAKE_", LakeSettings),
     ("KAFKA_", KafkaSettings),
+    ("", OperatorSettings),
     ("ALERTS_", Variables),
     ("COLLECTOR_", Limits),
     ("PIPELINE_", PipelineSettings),

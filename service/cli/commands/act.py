@@ -1,6 +1,5 @@
 """`lineward act NAME …`: actions of runbooks; prints the plan, and runs it with --yes."""
 
-import getpass
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
@@ -8,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from service.cli.commands.operator_name import operator_name
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import escape_control, plain_lines, print_json
 from service.runtime.settings import read_settings
@@ -32,7 +32,7 @@ def _act(
     from service.actions.action_runner import Requester, run_action  # noqa: PLC0415 - SQLAlchemy once it is asked
 
     arguments = {field: value for field, value in given.items() if value is not None}
-    asker = Requester(who=getpass.getuser(), via="cli")
+    asker = Requester(who=operator_name(), via="cli")
     answer = run_action(read_settings(data_dir), name, arguments, asker, is_dry=not yes)
     done = answer.done
     if as_json:
@@ -159,7 +159,7 @@ def notify_downstream(
 
 
 @_action
-def open_suppression(
+def open_suppression(  # noqa: PLR0913 - each is an option
     pattern: Annotated[
         str, typer.Argument(help="Pattern for namespace/name, as in the policy's `match`.")
     ],
@@ -168,10 +168,13 @@ def open_suppression(
     reason: Annotated[str, typer.Option(help="Reason, recorded in the audit log.")],
     start: Annotated[str | None, typer.Option("--from", help="Start \\[now].")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the window.")] = None,
+    allow_no_match: Annotated[
+        bool, typer.Option("--allow-no-match", help="Open it although nothing matches now.")
+    ] = False,
 ) -> _Arguments:
     """Suppress incidents of matching datasets until a given time."""
     given = {"pattern": pattern, "until": _zoned(until), "from": _zoned(start), "name": name}
-    return {**given, "reason": reason}
+    return {**given, "reason": reason, "allow_no_match": allow_no_match}
 
 
 def _zoned(text: str | None) -> str | None:

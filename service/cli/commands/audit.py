@@ -67,12 +67,11 @@ def access_audit(  # noqa: PLR0913 - each is an option
 def access_table(answer: AccessPage) -> RenderableType:
     """Draw one line for each access."""
     shown = wrapping_table(
-        "time", "who", "action", "subject", "namespaces", "decision", "status", "policy"
+        "id", "time", "who", "action", "subject", "namespaces", "decision", "status", "policy"
     )
     for row in answer.rows:
         decided = f"{row.decision}: {row.reason}" if row.reason else row.decision
         texts = (row.who or "-", row.action, row.subject, ", ".join(row.namespaces), decided)
-        shown.add_row(
-            *map(escape_markup, (local_time(row.at), *texts, row.status, row.version[:8]))
-        )
+        cells = (str(row.id), local_time(row.at), *texts, str(row.status), row.version[:8])
+        shown.add_row(*map(escape_markup, cells))
     return print_table(shown, "no accesses are recorded: see `access` of the policy")

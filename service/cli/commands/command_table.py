@@ -145,6 +145,12 @@ COMMANDS: Final = {
         "lake run 019503f2-6c1f-7000-8000-000000000001",
         "lake dataset core/orders --from 2026-09-03 --to 2026-09-04 --direction write",
     ),
+    "runbook": _known(
+        "runbook",
+        RESPOND,
+        "Print the runbook of an alert or of a kind of fault; without a name, list all.",
+        "runbook LinewardScrapeDown",
+    ),
     "incidents": _known(
         "incidents",
         RESPOND,

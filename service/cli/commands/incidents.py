@@ -1,12 +1,14 @@
 """`lineward incidents|ack|resolve|escalate|false-alarm`: incidents, and actions on one of them."""
 
 import asyncio
-import getpass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group, RenderableType
 
+from alerts.incidents.incident_text import event_text
+from service.cli.commands.diff import error_text
+from service.cli.commands.operator_name import operator_name
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import (
     console,
@@ -16,6 +18,7 @@ from service.cli.terminal import (
     show_answer,
     wrapping_table,
 )
+from service.incidents.diagnosis.ranking import Diagnosis, Difference
 from service.queries.catalog_session import open_session
 from service.queries.incident import load_incident
 from service.queries.incident_shapes import IncidentDetail, IncidentPage, IncidentRow
@@ -105,7 +108,10 @@ def detail_tables(answer: IncidentDetail) -> RenderableType:
     timeline = wrapping_table("time", "event", "reason", "by", title="timeline")
     for step in answer.steps:
         timeline.add_row(
-            *map(escape_markup, (local_time(step.at), step.what, step.reason, step.by or "-"))
+            *map(
+                escape_markup,
+                (local_time(step.at), event_text(step.what), step.reason, step.by or "-"),
+            )
         )
     more = len(answer.members) - _MOST_SHOWN
     hidden = [escape_markup(f"… and {more:,} datasets more: --json lists them")] if more > 0 else []
@@ -115,11 +121,25 @@ def detail_tables(answer: IncidentDetail) -> RenderableType:
         incident_table(page),
         escape_markup(times),
         escape_markup(answer.evidence),
+        *_diagnosis(answer.diagnosis),
         members,
         *hidden,
         timeline,
     )
     return Group(*shown)
+
+
+def _diagnosis(found: Diagnosis | None) -> list[RenderableType]:
+    """Return the last good run beside the first failed run, the likeliest cause first."""
+    if found is None:
+        return [escape_markup("No failed run has been compared with a successful run.")]
+    title = "last successful run and first failed run"
+    shown = wrapping_table("property", "successful run", "failed run", title=title)
+    runs = Difference("run", found.good_run_id, found.failed_run_id)
+    for each in (runs, *found.differences):
+        shown.add_row(*map(escape_markup, (each.what, each.good or "-", each.failed or "-")))
+    error = found.error_message
+    return [shown, *([escape_markup(f"error: {error_text(error)}")] if error else [])]
 
 
 @app.command()
@@ -177,7 +197,7 @@ def request_action(  # noqa: PLR0913 - the fields of a request
     from alerts.operator_actions.command_requests import CommandRequest  # noqa: PLC0415 - SQLAlchemy only once there is a catalog
     from service.incidents.incident_commands import await_outcome, put_command  # noqa: PLC0415 - as above
 
-    by = getpass.getuser()
+    by = operator_name()
     wanted = CommandRequest(
         incident_id=incident, action=action, by=by, via="cli", until=until, note=note
     )

@@ -1,12 +1,12 @@
 """`lineward retire DATASET`: exclude a dataset from SLIs."""
 
-import getpass
 from datetime import datetime
 from typing import Annotated
 
 import typer
 
 from lineage.process.clock import to_micros
+from service.cli.commands.operator_name import operator_name
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import console, escape_markup, print_json
 from service.errors import RejectedInputError
@@ -49,7 +49,7 @@ def _request(settings: Settings, dataset: Dataset, note: str, now: datetime) -> 
     from service.incidents.incident_commands import command_transaction  # noqa: PLC0415 - as above
 
     key, namespace, name = dataset
-    at, who, detail = to_micros(now), getpass.getuser(), f"{namespace}/{name}: {note}"
+    at, who, detail = to_micros(now), operator_name(), f"{namespace}/{name}: {note}"
     with command_transaction(settings) as connection:
         connection.execute(delete(retirement).where(retirement.c.dataset_key == key))
         connection.execute(insert(retirement).values(dataset_key=key, requested_at=at, note=note))

@@ -15,6 +15,7 @@ from service.cli.terminal import (
 )
 from service.errors import NoDataError, UnreachableError
 from service.queries.applications import KubernetesStatus
+from service.queries.catalog_session import folder_advice
 from service.queries.roles import RolePolicy, RoleStatus, ServiceLeader, role_problem, roles_of
 from service.queries.status import Status, load_status, warnings_of
 from service.queries.timestamps import short_duration
@@ -36,9 +37,8 @@ def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
             _show_roles(settings)
         raise
     if answer.collector is None and answer.datasets is None and not answer.up:
-        folder = settings.data_dir
-        message = f"no data in {folder} yet: run `lineward up --data-dir {folder}`"
-        raise NoDataError(message)
+        folder = settings.data_dir.absolute()
+        raise NoDataError(f"no data in {folder}: {folder_advice(folder)}")
     if as_json:
         print_json(answer)
     else:

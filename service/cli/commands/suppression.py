@@ -1,6 +1,5 @@
 """`lineward suppress|unsuppress|suppressions`: planned windows and suppressed incidents."""
 
-import getpass
 import re
 from datetime import datetime
 from typing import Annotated, Any
@@ -10,6 +9,7 @@ from rich.console import RenderableType
 
 from lineage.process.clock import from_micros, to_micros
 from service.cli.commands.incidents import request_action
+from service.cli.commands.operator_name import operator_name
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import (
     console,
@@ -93,7 +93,7 @@ def unsuppress(
     from alerts.operator_actions.suppression_windows import WindowEnding  # noqa: PLC0415 - SQLAlchemy only from here on
     from service.incidents.window_requests import end_window  # noqa: PLC0415 - as above
 
-    end_window(settings, WindowEnding(int(what), getpass.getuser(), "cli"), now)
+    end_window(settings, WindowEnding(int(what), operator_name(), "cli"), now)
     if as_json:
         print_json({"id": int(what), "ended_at": now.isoformat()})
     else:
@@ -135,7 +135,7 @@ def _begin_window(
     from alerts.operator_actions.suppression_windows import WindowRequest  # noqa: PLC0415 - SQLAlchemy only once it is needed
     from service.incidents.window_requests import begin_window  # noqa: PLC0415 - as above
 
-    window = WindowRequest(**wanted, by=getpass.getuser(), via="cli")
+    window = WindowRequest(**wanted, by=operator_name(), via="cli")
     begun = begin_window(settings, window, now)
     if as_json:
         print_json(begun)

@@ -1,11 +1,12 @@
 """Messages of each change of an incident."""
 
+import msgspec
 import pytest
 
 from alerts.incidents.steps import IncidentEvent
 from alerts.notify.sentences import describe_step
 from tests.alerts.incidents.scenarios import make_fault, root
-from tests.alerts.notify.memory_router import MemoryRouter
+from tests.alerts.notify.memory_router import POLICY, MemoryRouter
 
 PAGE = {"owner": "shop", "level": "page"}
 PAGER, SLACK = "pagerduty:shop.key {}", "slack:#shop {}"
@@ -30,6 +31,14 @@ def test_end_is_sent_where_the_beginning_was(router):
 
     assert router.at(105) == both("resolved")
     assert router.last_message("slack:#shop").note == "Not bad for 45 s."
+
+
+def test_message_has_the_zone_of_the_policy():
+    """Keep it for the button that suppresses until the morning."""
+    router = MemoryRouter(msgspec.structs.replace(POLICY, time_zone="Europe/Berlin"))
+    router.opened(make_fault("ab", **PAGE))
+
+    assert router.last_message("slack:#shop").time_zone == "Europe/Berlin"
 
 
 def test_incident_never_sent_is_never_resolved():

@@ -14,6 +14,7 @@ from tests.alerts.rules.series import burning, counted, values
 BURN = "DatasetFreshnessBurn"
 PAGES = ("lineward-burn", "lineward-budgets")
 FRESHNESS = {"sli": "freshness", "tier": "critical", "area": "datasets", "owner": "platform"}
+ADVICE = "`lineward datasets --state bad` lists the bad datasets with their reasons."
 EARLY = (
     "It is too early to know how much of the budget is left: Prometheus has {} of data and needs"
     " 15d."
@@ -50,7 +51,7 @@ def burns_at(*pairs: str) -> str:
 def text_of(*windows: str, known: str, since: str = "now") -> str:
     """Return the description of an alert of the critical freshness."""
     rest = "The objective of 0.99 allows 1% to be bad."
-    return f"{''.join(windows)}{rest} {EARLY.format(known)} Burning since {since}."
+    return f"{''.join(windows)}{rest} {EARLY.format(known)} Burning since {since}. {ADVICE}"
 
 
 FAST_WINDOW = in_the_last("1h", "15%", "5.4k", "15.0", "page 14.4 5m")
@@ -217,10 +218,10 @@ def test_few_bad_events_page_nobody(tmp_path: Path):
         "LineageErrorRateBurn",
         {**labels, "severity": "page"},
         "error_rate: the error budget burns too fast: 16.7 times the allowed rate in the last 1h",
-        "In the last 1h, 1.667% of the events of error_rate were bad and not explained by an"
-        f" incident: 10. {burned('16.7', '1h', 'page 14.4 5m')} The objective of 0.999 allows 0.1%"
-        " to be bad."
-        f" {EARLY.format('8h 0m 0s')} Burning since now.",
+        f"In the last 1h, 1.667% of the events of error_rate were bad: 10."
+        f" {burned('16.7', '1h', 'page 14.4 5m')} The objective of 0.999 allows 0.1% to be bad."
+        f" {EARLY.format('8h 0m 0s')} Burning since now. `lineward rejected` and `lineward"
+        " pipeline-errors` list the failed events.",
     )
 
     assert alert_differences(tmp_path, rules, series, At(429), At(430, (page,))) == ""
@@ -243,7 +244,7 @@ def test_coverage_that_burns_twice_too_fast_goes_to_engineering(tmp_path: Path):
         "In the last 1h, 3.333% of the dataset-seconds of coverage (critical) were bad: 1.2k."
         f" {burned('3.3', '1h', 'escalation 2 5m')} The objective of 0.99 allows 1% to be bad."
         f" {EARLY.format('3h 0m 0s')}"
-        " Burning since now.",
+        f" Burning since now. {ADVICE}",
     )
 
     assert alert_differences(tmp_path, rules, series, At(121), At(122, (escalation,))) == ""
@@ -262,7 +263,7 @@ def test_a_budget_too_large_to_burn_fast_alerts_when_it_is_used_up(tmp_path: Pat
         {**FRESHNESS, "tier": "optional", "severity": "ticket"},
         "freshness (optional): the error budget of 30d is used up",
         "10.33% of the dataset-seconds of freshness (optional) were bad in 30d. The objective of"
-        " 0.90 allows 10% to be bad. The error budget is used up, since now.",
+        f" 0.90 allows 10% to be bad. The error budget is used up, since now. {ADVICE}",
     )
     hours = (At(367 * 60), At(368 * 60, (ticket,)))
 

@@ -20,6 +20,11 @@ SERVICE = {"area": "service", "owner": "platform"}
 OUTAGE = {**SERVICE, "root": "ingestion", "severity": "page"}
 MARQUEZ = {**SERVICE, "root": "marquez", "severity": "ticket"}
 
+FIRST_COMMANDS = (
+    "Run `lineward status`; on Kubernetes begin with `kubectl -n NAMESPACE get pods`. The service"
+    " may be down, so `lineward runbook LinewardScrapeDown` prints what to do."
+)
+
 
 def _failing(role: str, severity: str, **labels: str) -> tuple[dict[str, str], int, ExpectedAlert]:
     """Return the case of a role that fails from minute 61 on."""
@@ -32,7 +37,8 @@ def _failing(role: str, severity: str, **labels: str) -> tuple[dict[str, str], i
             f"Role {role} of Lineward is failing",
             f"The role {role} has failed for 5m, since 1970-01-01 01:01:00 +0000 UTC: it is not"
             " running, or it reports a failure. `lineward status` shows the error, the number of"
-            " attempts and the log file.",
+            " attempts and the log file; on Kubernetes begin with `kubectl -n NAMESPACE get pods`."
+            " `lineward runbook LineageRoleFailing` prints what to do.",
         ),
     )
 
@@ -46,8 +52,8 @@ CASES = [
             "LinewardScrapeDown",
             {**OUTAGE, "job": "lineward", "reach": "outside"},
             "Prometheus cannot scrape lineward",
-            "All targets of the scrape job lineward have been down for 2m, since"
-            " 1970-01-01 01:01:00 +0000 UTC: alerts on their metrics cannot fire.",
+            "All targets of the scrape job lineward have been down for 2m, since 1970-01-01"
+            f" 01:01:00 +0000 UTC: alerts on their metrics cannot fire. {FIRST_COMMANDS}",
         ),
     ),
     (
@@ -57,8 +63,8 @@ CASES = [
             "LinewardScrapeDown",
             {**OUTAGE, "job": "lineward", "reach": "outside"},
             "Prometheus cannot scrape lineward",
-            "All targets of the scrape job lineward have been down for 2m, since"
-            " 1970-01-01 01:01:00 +0000 UTC: alerts on their metrics cannot fire.",
+            "All targets of the scrape job lineward have been down for 2m, since 1970-01-01"
+            f" 01:01:00 +0000 UTC: alerts on their metrics cannot fire. {FIRST_COMMANDS}",
         ),
     ),
     (
@@ -91,7 +97,9 @@ CASES = [
             OUTAGE,
             "Collector cannot write to its spool",
             "3 group commits of the spool failed in 5m (disk full, spool full, or failed fsync),"
-            " since now. The collector answers 503; senders that do not retry lose their events.",
+            " since now. The collector answers 503; senders that do not retry lose their events."
+            " Free space on the disk of the data folder, and do not delete spool.db. `lineward"
+            " status` names the disk.",
         ),
     ),
     (
@@ -102,8 +110,9 @@ CASES = [
             {**SERVICE, "root": "spool", "severity": "page"},
             "Collector spool was damaged 1m 0s ago",
             "The spool was damaged, or acknowledged events were missing from it, 1m 0s ago. The"
-            " collector repaired the spool and continues. In total, at most 4 events were lost"
-            " before the pipeline read them.",
+            " collector repaired the spool and accepts events. In total, at most 4 events were lost"
+            " before the pipeline read them. Check the disk (`sudo dmesg`), and have producers send"
+            " their events again (`lineward ship FOLDER --once`).",
         ),
     ),
     (
@@ -177,7 +186,9 @@ CASES = [
             "lineage_sli_evaluated_timestamp_seconds has been absent for 5m, since"
             " 1970-01-01 01:01:00 +0000 UTC: no evaluation has ended yet, the catalog cannot be"
             " read (lineage_catalog_readable: 1; 1 is good), or no service leads"
-            " (lineage_service_leader: 1; 1 is good).",
+            " (lineage_service_leader: 1; 1 is good). Run `lineward status`; on Kubernetes begin"
+            " with `kubectl -n NAMESPACE get pods`. `lineward runbook LineageEvaluationAbsent`"
+            " prints what to do.",
         ),
     ),
     _failing("service", "page", reach="outside"),
@@ -265,7 +276,9 @@ CASES = [
             {**SERVICE, "root": "delivery", "severity": "ticket"},
             "Attempts to deliver notifications have been failing for 15m",
             "15 delivery attempts failed in the last 15m (expected: 0), since"
-            " 1970-01-01 00:42:00 +0000 UTC. Each is retried; 0 notifications are waiting.",
+            " 1970-01-01 00:42:00 +0000 UTC. 0 notifications are waiting and are retried. What a"
+            " provider rejects (invalid token, unknown channel) is not retried: correct the"
+            " channel, then run `lineward act requeue-notifications CHANNEL`.",
         ),
     ),
 ]

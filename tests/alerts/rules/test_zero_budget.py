@@ -24,9 +24,10 @@ def access_page(count: int, since: str = "now") -> ExpectedAlert:
         "UnauthorizedAccess",
         LABELS,
         f"unauthorized_access: {count} bad accesses, and the objective allows none",
-        f"Bad accesses of unauthorized_access in the last 1h that no open incident explains:"
-        f" {count}. The objective is 1: there is no error budget, so each one alerts. Firing since"
-        f" {since}.",
+        f"{count} accesses of unauthorized_access were bad in the last 1h. The objective is 1:"
+        f" there is no error budget, so each one alerts. Firing since {since}. The API allowed"
+        " these accesses against the policy, or did not audit them. Inform security now;"
+        " `lineward access-audit` lists the accesses.",
     )
 
 
@@ -107,7 +108,8 @@ def test_another_objective_of_1_pages_for_unexplained_bad_time(tmp_path: Path):
         "10% of the dataset-seconds of coverage (critical) were bad in the last 5m, for 5m or"
         " longer, and no open incident explains them. The objective is 1: there is no error budget."
         " Bad since"
-        " 1970-01-01 01:01:00 +0000 UTC.",
+        " 1970-01-01 01:01:00 +0000 UTC. `lineward datasets --state bad` lists the bad datasets"
+        " with their reasons.",
     )
     explained = burning("coverage", "critical", (60, 0), (20, 0.1), explained=True)
 

@@ -214,7 +214,8 @@ def test_a_lost_access_section_is_rejected_by_name(tmp_path, text):
 
     assert file.current().guard is not None
     assert file.error == (
-        "lineward.yaml: the section access is gone: to let anybody ask, write `access: off`"
+        "lineward.yaml: the section access is gone: restore it (`access: off` opens the API to"
+        " everybody)"
     )
 
 

@@ -23,14 +23,15 @@ def test_a_planned_window_lists_its_datasets_and_changes_nothing(world):
     before = world.everything()
     plan = world.plan("open-suppression", **_window())
 
-    expected = "2026-11-21 12:00:00 UTC to 2026-11-21 18:00:00 UTC: 1 datasets match now"
+    expected = "2026-11-21 12:00:00 UTC to 2026-11-21 18:00:00 UTC: 1 datasets and 0 jobs match now"
     assert plan.does == (f"open a window for s3://shop/core/*, {expected}",)
-    assert plan.figures == {"datasets": 1, "seconds": 21_600}
+    assert plan.figures == {"datasets": 1, "jobs": 0, "seconds": 21_600}
     assert world.everything() == before
 
 
 def test_a_window_is_stored_with_its_author_and_reason(world):
     """Begin now where the window would have begun before."""
+    world.insert("dataset", *map(shop.dataset_row, shop.NAMES))
     world.act("open-suppression", **_window(from_=_at(-1), name="november"))
 
     with world.engine.connect() as connection:
@@ -69,9 +70,40 @@ def test_an_endless_or_invalid_window_is_rejected(world, wrong, message):
         assert connection.exec_driver_sql("SELECT count(*) FROM suppression").scalar() == 0
 
 
-def test_a_window_over_everything_or_nothing_is_rejected(world):
-    """Reject both: most likely they are typing errors."""
+def test_a_window_over_everything_has_a_warning(world):
+    """Warn in the plan: most likely it is a typing error."""
     everything = world.plan("open-suppression", **_window(pattern="*"))
 
     assert "it hides every dataset there is" in everything.cautions
-    assert "no dataset matches now: is the pattern right?" in everything.cautions
+
+
+def test_a_pattern_that_matches_nothing_is_rejected(world):
+    """Warn in the plan, and open no window: the last part of a name is no pattern.
+
+    Mutant: without the check, the window opens and hides nothing.
+    """
+    world.insert("dataset", *map(shop.dataset_row, shop.NAMES))
+    last_part = _window(pattern="orders")
+    with pytest.raises(InvalidActionError, match="pattern: no dataset or job matches now"):
+        world.act("open-suppression", **last_part)
+
+    cautions = world.plan("open-suppression", **last_part).cautions
+    assert any("a pattern covers namespace and name" in each for each in cautions)
+    assert world.act("open-suppression", **last_part, allow_no_match=True).done.is_whole
+
+
+def test_a_pattern_of_jobs_alone_is_accepted(world):
+    """Count the jobs that wrote a dataset last: a window hides faults of jobs too."""
+    world.insert(
+        "dataset_activity",
+        {
+            "dataset_key": 1,
+            "writes": 1,
+            "learned_writes": 0,
+            "last_job_namespace": "jobs",
+            "last_job_name": "etl_orders",
+        },
+    )
+    plan = world.plan("open-suppression", **_window(pattern="jobs/etl*"))
+
+    assert plan.figures == {"datasets": 0, "jobs": 1, "seconds": 21_600}

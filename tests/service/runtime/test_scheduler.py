@@ -170,7 +170,7 @@ def test_tasks_that_cannot_be_built_fail_their_job():
         registry.run("unbuilt")
 
     assert state(registry, "unbuilt").last_error == "OSError: no file"
-    assert [each["event"] for each in logged] == ["job_failed"]
+    assert [each["event"] for each in logged] == ["periodic_job_failed"]
 
 
 def test_a_hourly_job_of_the_leader_runs_as_soon_as_it_leads(embedded, tmp_path, monkeypatch):
@@ -187,7 +187,7 @@ def test_a_hourly_job_of_the_leader_runs_as_soon_as_it_leads(embedded, tmp_path,
     registry.start()
     try:
         until(lambda: state(registry).is_waiting)
-        assert (done, job_state(state(registry))) == ([], "waiting")
+        assert (done, job_state(state(registry))) == ([], "not leading")
         leader(embedded)
         ended(registry)
     finally:

@@ -31,17 +31,14 @@ SUPPRESS = "lineward_suppress"
 FALSE_ALARM = "lineward_false_alarm"
 
 # For how long Suppress hides: the first word of an option's value, before the incident's id.
-ONE_HOUR, FOUR_HOURS, TOMORROW = "1h", "4h", "tomorrow"
-CHOICES = {
-    ONE_HOUR: sentences.FOR_ONE_HOUR,
-    FOUR_HOURS: sentences.FOR_FOUR_HOURS,
-    TOMORROW: sentences.UNTIL_TOMORROW,
-}
+ONE_HOUR, FOUR_HOURS, MORNING = "1h", "4h", "tomorrow"  # in messages that were sent
+CHOICES = frozenset({ONE_HOUR, FOUR_HOURS, MORNING})
 
 MAX_TEXT = 3_000
 _MAX_HEADER = 150
 _MAX_FIELD = 2_000
 _MAX_FIELDS = 10  # of a section
+_MAX_LABEL = 75  # of an option
 _MAX_MENU_ID = 120  # the value of an option: 150 characters
 _ANSWERABLE = frozenset({"opened", "changed", "acknowledged"})
 
@@ -130,9 +127,18 @@ def _button(action: str, label: str, message: Message) -> InteractiveElement:
 
 
 def _suppress(message: Message) -> InteractiveElement:
+    labels = {
+        ONE_HOUR: sentences.FOR_ONE_HOUR,
+        FOUR_HOURS: sentences.FOR_FOUR_HOURS,
+        MORNING: sentences.until_morning(message.time_zone),
+    }
     options = [
-        Option(text=PlainTextObject(text=label), value=f"{choice} {message.incident_id}")
-        for choice, label in CHOICES.items()
+        Option(text=_plain(text), value=f"{choice} {message.incident_id}")
+        for choice, text in labels.items()
     ]
     shown = PlainTextObject(text=sentences.SUPPRESS_LABEL)
     return StaticSelectElement(placeholder=shown, action_id=SUPPRESS, options=options)
+
+
+def _plain(label: str) -> PlainTextObject:
+    return PlainTextObject(text=label[:_MAX_LABEL])

@@ -123,3 +123,11 @@ def test_list_counts_what_it_leaves_out():
 
     assert listed.splitlines()[0] == "400 datasets affected: 2 critical, 98 important, 300 optional"
     assert listed.splitlines()[-1] == "and 398 more: see the full list"
+
+
+def test_the_menu_names_the_zone_of_the_morning():
+    """Say the zone of the policy: the reader may be in another one."""
+    _, suppress, _ = build_blocks(message(time_zone="Europe/Berlin"))[-1]["elements"]
+
+    labels = [each["text"]["text"] for each in suppress["options"]]
+    assert labels == ["for 1 hour", "for 4 hours", "until the next 8:00 (Europe/Berlin)"]

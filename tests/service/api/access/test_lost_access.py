@@ -1,5 +1,6 @@
 """Start of a service with a policy whose section `access` was lost."""
 
+import msgspec
 import pytest
 from litestar.testing import TestClient
 from prometheus_client import CollectorRegistry, generate_latest
@@ -20,7 +21,10 @@ from tests.service.commandline import lineward
 pytestmark = pytest.mark.postgres_nightly
 
 CUT = ["retention_days: 30\n", "{}\n", "owners: []\n"]
-GONE = "lineward.yaml: the section access is gone: to let anybody ask, write `access: off`"
+GONE = (
+    "lineward.yaml: the section access is gone: restore it (`access: off` opens the API to"
+    " everybody)"
+)
 _QUERY = "/api/v1/lineage?dataset=core/orders"
 
 
@@ -156,7 +160,7 @@ def test_every_other_reader_rejects_the_policy(estate):
     with pytest.raises(PolicyError) as caught:
         PolicyFile(estate.policy, access_before=before)
     assert str(caught.value) == GONE
-    with pytest.raises(PolicyError, match="LINEWARD_POLICY names no policy file: the section"):
+    with pytest.raises(PolicyError, match="LINEWARD_POLICY is not set, and the policy in force"):
         PolicyFile(None, access_before=before)
 
 
@@ -181,3 +185,16 @@ def _guarded_folder(tmp_path):
         connection.execute(text("INSERT INTO access_version VALUES (1, 'abcd', '[]')"))
     engine.dispose()
     return folder
+
+
+def test_a_shell_without_a_policy_gets_the_name_of_the_variable(estate):
+    """Name the variable, and no way to open the API: the shell lacks the file, not a section."""
+    estate.write_policy(CUT[0])
+    settings = msgspec.structs.replace(estate.settings, policy=None)
+
+    with pytest.raises(RejectedInputError) as caught:
+        read_accepted_policy(settings)
+
+    assert str(caught.value) == (
+        "this shell has no LINEWARD_POLICY; set it to the policy file that `lineward up` uses"
+    )
