@@ -21,13 +21,6 @@ batch = Table(
     instant("landed_at", nullable=False),
 )
 
-reader_cursor = Table(
-    "reader_cursor",
-    metadata,
-    text_key("reader"),
-    Column("seq", BigInteger, nullable=False),
-)
-
 event = Table(
     "event",
     metadata,
