@@ -116,7 +116,7 @@ class App:
         protocol.response_empty(201, [])
 
     async def _reject_head(self, too_large: str, body: bytes, sender: SenderHeaders) -> None:
-        """Keep the head of an event that one of our readers could not send whole.
+        """Keep the head of an event that one of our senders could not send whole.
 
         Raises:
             InvalidEventError: always.
@@ -168,8 +168,8 @@ class App:
         sender: SenderHeaders,
         body_bytes: int | None = None,
     ) -> None:
-        """Keep a rejected body; our own readers send the head of one over a bound by themselves."""
-        if sender.is_reader and error.status != InvalidEventError.status:
+        """Keep a rejected body; our own senders send the head of one over a bound by themselves."""
+        if sender.is_own_sender and error.status != InvalidEventError.status:
             return
         size = len(body) if body_bytes is None else body_bytes
         rejected = Rejected.of(error, body, sender.origin, size)

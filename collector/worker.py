@@ -20,7 +20,7 @@ from collector.deadlines import Deadlines
 from collector.landing import SpoolLanding
 from collector.opening import make_whole
 from collector.parent import DAMAGED_SPOOL_EXIT, SUSPECT
-from collector.reader_secret import ensure_secret, secret_path
+from collector.sender_secret import ensure_secret, secret_path
 from collector.settings import CollectorSettings, read_collector_settings, read_sender_token
 from collector.spool import Spool
 from lineage.process.clock import system_clock
@@ -50,7 +50,7 @@ def _open(
     path = place.data_dir / "spool.db"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        admission.secret = ensure_secret(secret_path(place.data_dir, place.reader_secret_file))
+        admission.secret = ensure_secret(secret_path(place.data_dir, place.sender_secret_file))
         ask = partial(prune.read_or_nothing, place)
         make_whole(path, limits, ask, system_clock(), is_suspect=SUSPECT in more)
         spool = Spool(path, limits, system_clock, landing)

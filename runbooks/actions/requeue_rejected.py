@@ -104,7 +104,7 @@ def _kept(asked: RequeueRejected, means: ActionContext) -> list[RejectedBody]:
 def _rows(means: ActionContext) -> Iterator[RejectedBody]:
     with closing(_spool(means)) as spool:
         for number, reason, detail, origin, size, whole in spool.execute(_ROWS).fetchall():
-            # Of what one of our own readers found too large it sent the head, and no more.
+            # Of what one of our own senders found too large it sent the head, and no more.
             is_whole = size == whole and reason != _HEAD_ONLY
             yield RejectedBody(number, reason, detail, origin, is_whole)
 

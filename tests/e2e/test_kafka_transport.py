@@ -81,7 +81,7 @@ def test_events_of_the_listener_in_a_topic_land(
     variables = {
         "LINEWARD_KAFKA_BOOTSTRAP": broker.bootstrap,
         "LINEWARD_COLLECTOR_PORT": str(collector.port),
-        "LINEWARD_READER_SECRET_FILE": str(collector.secret_file),
+        "LINEWARD_SENDER_SECRET_FILE": str(collector.secret_file),
     }
     with (tmp_path / "kafka.log").open("wb") as log:
         feed = subprocess.Popen(

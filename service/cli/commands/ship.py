@@ -37,7 +37,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
     ] = None,
     secret_file: Annotated[
         Path | None,
-        typer.Option(help="Copy of the collector's reader.secret \\[LINEWARD_READER_SECRET_FILE]."),
+        typer.Option(help="Copy of the collector's reader.secret \\[LINEWARD_SENDER_SECRET_FILE]."),
     ] = None,
     state: Annotated[
         Path | None,
@@ -56,7 +56,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
         url=(url or settings.collector).rstrip("/"),
         origin=origins.FILE,
         token_file=token_file or settings.collector_token_file,
-        secret_file=secret_file or settings.reader_secret,
+        secret_file=secret_file or settings.sender_secret,
     )
     if target.token_file is not None:
         read_token_file(target.token_file)
