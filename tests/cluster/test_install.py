@@ -60,7 +60,7 @@ def test_services_have_addresses_of_both_families(api, release, name):
     """Require both: an API server that has them gives each Service two addresses, or none."""
     installed = release(name)
     both = ["IPv4", "IPv6"]
-    options = "service.ipFamilyPolicy=RequireDualStack,service.ipFamilies={IPv4,IPv6}"
+    options = "services.ipFamilyPolicy=RequireDualStack,services.ipFamilies={IPv4,IPv6}"
 
     installed.install("--set", options)
 
