@@ -43,14 +43,14 @@ class OpenSuppression(
     name: Annotated[str, Meta(max_length=500)] = ""
 
 
-def plan(asked: OpenSuppression, means: ActionContext) -> ActionPlan:
+def plan(asked: OpenSuppression, context: ActionContext) -> ActionPlan:
     """Plan the window, and count the datasets that match now.
 
     Raises:
         InvalidActionError: it has no end in time, or no pattern or reason.
     """
-    begin, until = _bounds(asked, means.now)
-    found = _matching(asked.pattern, means)
+    begin, until = _bounds(asked, context.now)
+    found = _matching(asked.pattern, context)
     times = f"{instant_text(begin)} to {instant_text(until)}"
     cautions = ["of jobs and datasets that match later too"]
     cautions += ["no dataset matches now: is the pattern right?"] * (not found)
@@ -62,24 +62,24 @@ def plan(asked: OpenSuppression, means: ActionContext) -> ActionPlan:
     )
 
 
-def perform(asked: OpenSuppression, means: ActionContext) -> Done:
+def perform(asked: OpenSuppression, context: ActionContext) -> Done:
     """Write it down; the next turn of the incidents goes by it.
 
     Raises:
         RequestError: an argument is invalid.
     """
-    begin, until = _bounds(asked, means.now)
+    begin, until = _bounds(asked, context.now)
     wanted = WindowRequest(
         pattern=asked.pattern,
         begin=begin,
         until=until,
-        by=means.who,
-        via=means.via,
+        by=context.who,
+        via=context.via,
         reason=asked.reason,
         name=asked.name,
     )
-    with write_transaction(means.engine) as connection:
-        number = create_window(connection, wanted, means.now)
+    with write_transaction(context.engine) as connection:
+        number = create_window(connection, wanted, context.now)
     return Done(
         did=(f"window {number} is open until {instant_text(until)}",), figures={"window": number}
     )
@@ -108,10 +108,10 @@ def _require_texts(asked: OpenSuppression) -> None:
         raise InvalidActionError(f"pattern: holds U+{ord(odd):04X}, which no name does")
 
 
-def _matching(pattern: str, means: ActionContext) -> int:
+def _matching(pattern: str, context: ActionContext) -> int:
     """Datasets that are there now and that it hides."""
     test = matcher(pattern.strip())
-    with means.engine.connect() as connection:
+    with context.engine.connect() as connection:
         named = select(dataset.c.namespace, dataset.c.name).where(dataset.c.retired_at.is_(None))
         names = (join_parts(row.namespace, row.name) for row in connection.execute(named))
         texts = (name.replace(SEPARATOR, "") for name in names)

@@ -30,7 +30,9 @@ incident = Table(
     Column("owner", Text),
     Column("evidence", Text, nullable=False),  # in words
     Column("correlation_id", Text, nullable=False),
-    Column("diagnosis", Text),  # JSON of `alerts.root_cause.Diagnosis`; null: not made yet
+    Column(
+        "diagnosis", Text
+    ),  # JSON of `service.incidents.diagnosis.ranking.Diagnosis`; null: not made yet
     flag("is_bridged"),
     flag("is_flapping"),
     flag("is_frozen"),
