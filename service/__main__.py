@@ -100,7 +100,7 @@ async def _serve(given: StartupSettings, asked: socket.socket, scraped: socket.s
     leader = Leader(replica_name(given.settings), given.settings.lease_seconds)
     leader.on_loss = registry.run_leader_jobs
     collector = CatalogCollector(
-        given.settings, policy=policy, leads=leader.is_leading, jobs=registry.states
+        given.settings, policy=policy, leads=leader.has_led_lately, jobs=registry.states
     )
     for job in _jobs(given, tallies, guard, stored, leader, collector):
         registry.add(job)
