@@ -13,7 +13,7 @@ import structlog
 import uvloop
 from granian.constants import Interfaces
 
-from collector import metrics, prune, spool_file
+from collector import cursor_worker, cursors, metrics, spool_file
 from collector.admission import Admission
 from collector.app import App
 from collector.deadlines import Deadlines
@@ -51,7 +51,7 @@ def _open(
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         admission.secret = ensure_secret(secret_path(place.data_dir, place.sender_secret_file))
-        ask = partial(prune.read_or_nothing, place)
+        ask = partial(cursors.read_or_nothing, place)
         make_whole(path, limits, ask, system_clock(), is_suspect=SUSPECT in more)
         spool = Spool(path, limits, system_clock, landing)
         spool.start()
@@ -77,7 +77,7 @@ async def _keep_opening(open_: Callable[[], Spool | None], stop: asyncio.Event) 
 def _attach(spool: Spool, landing: SpoolLanding, settings: CollectorSettings) -> None:
     landing.attach(spool)
     metrics.SPOOL.spool = spool
-    prune.start(spool, settings)
+    cursor_worker.start(spool, settings)
     spool_file.start_checkpoints(settings.place.data_dir / "spool.db")
     _log.info("collector_ready", pid=os.getpid())
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cluster.api import Api
 from tests.helm.charts import VALUES, Manifest, each_values_file, find_all, render
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
 

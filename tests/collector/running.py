@@ -13,8 +13,8 @@ from typing import Any
 
 import httpx
 
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 _PORT = re.compile(r'"port": (\d+), "event": "collector_listening"')

@@ -8,8 +8,8 @@ import pytest
 
 from collector.settings import Limits
 from tests.collector.bodies import body, dataset_event, job_event, new_body, run_event
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 BATCH = "/api/v1/lineage/batch"
 _TEN_MEGABYTES = 10 << 20

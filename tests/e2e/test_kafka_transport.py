@@ -15,7 +15,7 @@ from service.ingest.spark.spark_conf import listener_package
 from tests.collector.running import ROOT, Collector
 from tests.service.commandline import environ
 from tests.service.ingest.kafka.broker import Broker, running_broker
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.e2e
 

@@ -123,6 +123,6 @@ error_count = Table(
     metadata,
     text_key("stage"),  # collector | pipeline
     text_key("cause"),
-    text_key("origin"),  # live | history
+    text_key("origin"),  # live | history: whether they count as events of now
     Column("events", BigInteger, nullable=False),
 )

@@ -23,7 +23,7 @@ from service.runtime.jobs import (
 from service.runtime.leader import Leader
 from service.runtime.scheduler import JobRegistry
 from tests.service.jobs import registry_of
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 _HOUR = 3_600.0
 _YEAR = timedelta(days=365)

@@ -13,7 +13,7 @@ from tests.collector.running import Collector
 from tests.service.commandline import environ
 from tests.service.ingest.kafka.broker import Broker, running_broker
 from tests.service.ingest.ship.written import event
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.faults
 

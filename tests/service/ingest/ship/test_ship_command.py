@@ -12,7 +12,7 @@ import pytest
 from tests.collector.running import Collector
 from tests.service.commandline import environ, lineward
 from tests.service.ingest.ship.written import append, event, events
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 Follow = Callable[[str], subprocess.Popen[bytes]]
 
