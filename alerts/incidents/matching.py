@@ -49,7 +49,7 @@ def match_faults(
     a rest; one that was resolved and is remembered.
     """
     every = sorted(incidents, key=lambda incident: incident.age)
-    claims = _claim_faults([each for each in every if each.is_tracked], found)
+    claims = _match_faults([each for each in every if each.is_tracked], found)
     heirs = {each.id: first for first, *others in claims.values() for each in (first, *others)}
     idle = _Leftovers(every, heirs, unknown, at, rules)
     rests, back, fresh = defaultdict(list), {}, []
@@ -76,7 +76,7 @@ def _matches_of(claims: dict[DetectedFault, list[Incident]]) -> dict[str, Match]
     }
 
 
-def _claim_faults(
+def _match_faults(
     live: list[Incident], found: tuple[DetectedFault, ...]
 ) -> dict[DetectedFault, list[Incident]]:
     """Return the incidents that each fault continues, the oldest first."""
