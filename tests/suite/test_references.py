@@ -1,5 +1,6 @@
 """References of docstrings and comments: each name that they give is in the code."""
 
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,8 @@ _ROOT = Path(__file__).parents[2]
 _TOPS = sorted(
     each.parent.name for each in _ROOT.glob("*/__init__.py") if each.parent.name != "tests"
 )
+_CODE = {".py", ".toml", ".yaml", ".tpl", ".json"}
+_NAME = re.compile(r"`((?!lineage_)[a-z_]\w*_\w+)(?:\(\))?`")
 _FROZEN = "lineage/catalog/migrations"
 _TABLES = [*tables.metadata.sorted_tables, *staging.metadata.sorted_tables]
 _COLUMNS = {f"{table.name}.{column.name}" for table in _TABLES for column in table.c}
@@ -82,3 +85,16 @@ def test_a_name_is_looked_up_where_its_module_says(form, text, wrong):
     ]
     found = References(sources, {"run.job_id"}).unresolved()
     assert [each.rpartition(" ")[2] for each in found] == wrong
+
+
+_OF_POSTGRESQL = {"max_prepared_statements", "max_wal_size", "shared_buffers", "temp_buffers"}
+
+
+def test_each_name_in_the_decisions_exists():
+    """Take functions, columns and settings; metrics have a test of their own."""
+    tops = [*_TOPS, "tests", "helm"]
+    files = [file for top in tops for file in (_ROOT / top).rglob("*") if file.suffix in _CODE]
+    code = " ".join(file.read_text(encoding="utf-8") for file in files)
+    text = (_ROOT / "docs/decisions.md").read_text(encoding="utf-8")
+    named = set(_NAME.findall(text)) - _OF_POSTGRESQL
+    assert named - set(re.findall(r"\w+", code)) == set()
