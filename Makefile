@@ -53,12 +53,13 @@ check: ## check style, types, import direction, language and the Dockerfile
 	@python -m tests.suite.language
 	@hadolint Dockerfile
 
-bench: ## measure the budgets (quiet machine)
+bench: ## measure the budgets of docs/benchmarks.md with lineward bench (quiet machine)
 	@scripts/setup.sh test
 	@lineward bench ingest
 	@lineward bench pipeline
 	@lineward bench evaluate
 	@lineward bench evidence
+	@lineward bench idle
 	@lineward bench freshness
 	@lineward bench query
 

@@ -12,8 +12,8 @@ from collector.errors import (
     RejectedRequestError,
     UnauthorizedError,
 )
-from collector.reader_secret import HEADER as SECRET_HEADER
 from collector.rsgi import Scope
+from collector.sender_secret import HEADER as SECRET_HEADER
 from lineage import origins
 from lineage.process.http_hosts import OwnHosts, find_cross_site, find_foreign_host
 
@@ -24,9 +24,9 @@ _GIVEN = (
     *(origins.HISTORY, origins.MARQUEZ, origins.MARQUEZ_HISTORY),
     *(origins.FILE, origins.KAFKA),
 )
-_OF_READERS = (_ORIGIN, _REQUEUED, TOO_LARGE, SECRET_HEADER)
+_OF_OWN_SENDERS = (_ORIGIN, _REQUEUED, TOO_LARGE, SECRET_HEADER)
 _WRONG_SECRET = (
-    f"{SECRET_HEADER}: not the secret of this collector. Set LINEWARD_READER_SECRET_FILE to a copy"
+    f"{SECRET_HEADER}: not the secret of this collector. Set LINEWARD_SENDER_SECRET_FILE to a copy"
     " of reader.secret in the collector's data folder, or LINEWARD_COLLECTOR_TOKEN_FILE on both"
     " sides"
 )
@@ -41,13 +41,13 @@ class SenderHeaders(msgspec.Struct, frozen=True):
         origin: of `lineage.origins`.
         requeued: number under which the body was kept as rejected.
         too_large: size and place of an event of which the body is the head.
-        is_reader: whether one of Lineward's own readers sends it.
+        is_own_sender: whether one of Lineward's own senders sends it.
     """
 
     origin: str = origins.HTTP
     requeued: int | None = None
     too_large: str | None = None
-    is_reader: bool = False
+    is_own_sender: bool = False
 
 
 _NOTHING = SenderHeaders()
@@ -58,7 +58,7 @@ class Admission(msgspec.Struct):
 
     Attributes:
         token: senders must show it; None: anybody may send.
-        secret: of Lineward's own readers; None: not known yet.
+        secret: of Lineward's own senders; None: not known yet.
     """
 
     hosts: OwnHosts
@@ -94,20 +94,20 @@ class Admission(msgspec.Struct):
             UnauthorizedError: no token where one is set, or a wrong one; a wrong secret with events
                 that must not count as sent now.
             EncodingError: an encoding that is not gzip.
-            RejectedRequestError: a header of one of our readers that cannot be understood.
+            RejectedRequestError: a header of one of our senders that cannot be understood.
         """
         check_token(scope, self.token)
         check_encoding(scope)
-        if not any(name in scope.headers for name in _OF_READERS):
+        if not any(name in scope.headers for name in _OF_OWN_SENDERS):
             return _NOTHING
-        if self._is_reader(scope):
+        if self._is_own_sender(scope):
             return _sender_headers(scope)
         if SECRET_HEADER in scope.headers and _must_be_believed(_sender_headers(scope)):
             raise UnauthorizedError(_WRONG_SECRET, reason="reader_secret")
         _count_ignored(scope)
         return _NOTHING
 
-    def _is_reader(self, scope: Scope) -> bool:
+    def _is_own_sender(self, scope: Scope) -> bool:
         if self.token is not None:
             return True  # it was checked: a sender that has the token may mark what it sends
         given = (scope.headers.get(SECRET_HEADER) or "").encode()
@@ -116,7 +116,7 @@ class Admission(msgspec.Struct):
 
 def _sender_headers(scope: Scope) -> SenderHeaders:
     return SenderHeaders(
-        _origin(scope), _requeued(scope), scope.headers.get(TOO_LARGE), is_reader=True
+        _origin(scope), _requeued(scope), scope.headers.get(TOO_LARGE), is_own_sender=True
     )
 
 
@@ -140,7 +140,7 @@ def check_token(scope: Scope, token: bytes | None) -> None:
     given = (scope.headers.get("authorization") or "").encode()
     if not hmac.compare_digest(given, b"Bearer " + token):
         detail = (
-            "expected Authorization: Bearer with the collector's token; for Lineward's own readers,"
+            "expected Authorization: Bearer with the collector's token; for Lineward's own senders,"
             " set LINEWARD_COLLECTOR_TOKEN_FILE to its file"
         )
         raise UnauthorizedError(detail)

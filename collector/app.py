@@ -7,6 +7,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from collector import batch, limits, metrics
 from collector.admission import Admission, SenderHeaders, cut_report
+from collector.commits import SpoolCommits
 from collector.deadlines import Deadlines
 from collector.errors import (
     CheckFailedError,
@@ -19,7 +20,6 @@ from collector.errors import (
     WrongMethodError,
 )
 from collector.in_flight import InFlight, Reservation
-from collector.landing import SpoolLanding
 from collector.parser import EventParser
 from collector.rsgi import ClosingRequest, Http, Scope
 from collector.settings import Limits
@@ -33,12 +33,12 @@ _JSON = [("content-type", "application/json")]
 
 
 class App:
-    """RSGI application over one `SpoolLanding`."""
+    """RSGI application over one `SpoolCommits`."""
 
     def __init__(
-        self, landing: SpoolLanding, bounds: Limits, admission: Admission, deadlines: Deadlines
+        self, commits: SpoolCommits, bounds: Limits, admission: Admission, deadlines: Deadlines
     ) -> None:
-        self._landing = landing
+        self._commits = commits
         self._limits = bounds
         self._admission = admission
         self._deadlines = deadlines
@@ -112,11 +112,11 @@ class App:
         except with_reasons as error:
             await self._keep(error, body, sender)
             raise
-        await self._landing.land([event], sender.origin, requeued=sender.requeued)
+        await self._commits.store([event], sender.origin, requeued=sender.requeued)
         protocol.response_empty(201, [])
 
     async def _reject_head(self, too_large: str, body: bytes, sender: SenderHeaders) -> None:
-        """Keep the head of an event that one of our readers could not send whole.
+        """Keep the head of an event that one of our senders could not send whole.
 
         Raises:
             InvalidEventError: always.
@@ -144,7 +144,7 @@ class App:
         held.add(len(body))  # each event is a copy of its part
         judged = await batch.judge(bodies, self._parser, sender.origin, protocol)
         if judged.taken or judged.rejected:
-            await self._landing.land(judged.taken, sender.origin, rejected=judged.rejected)
+            await self._commits.store(judged.taken, sender.origin, rejected=judged.rejected)
         if judged.failures:
             protocol.response_bytes(200, _JSON, judged.answer())
         else:
@@ -168,12 +168,12 @@ class App:
         sender: SenderHeaders,
         body_bytes: int | None = None,
     ) -> None:
-        """Keep a rejected body; our own readers send the head of one over a bound by themselves."""
-        if sender.is_reader and error.status != InvalidEventError.status:
+        """Keep a rejected body; our own senders send the head of one over a bound by themselves."""
+        if sender.is_own_sender and error.status != InvalidEventError.status:
             return
         size = len(body) if body_bytes is None else body_bytes
         rejected = Rejected.of(error, body, sender.origin, size)
-        await self._landing.land([], sender.origin, rejected=[rejected])
+        await self._commits.store([], sender.origin, rejected=[rejected])
 
     async def _get_livez(self, _scope: Scope, protocol: Http) -> None:
         protocol.response_str(200, [], "alive\n")
@@ -182,7 +182,7 @@ class App:
         """Ready is: a commit works now, and this process does not end."""
         if self._is_draining:
             raise EndingError("the collector is shutting down: connect to another one")
-        await self._landing.land([], origins.HTTP)
+        await self._commits.store([], origins.HTTP)
         protocol.response_str(200, [], "ready\n")
 
     async def _get_metrics(self, _scope: Scope, protocol: Http) -> None:

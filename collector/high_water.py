@@ -7,29 +7,11 @@ process, and after a power cut it is at most older than the spool, never ahead o
 import contextlib
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 import structlog
 
 _DIGITS = 19
 _log = structlog.get_logger()
-
-
-class Cursors(NamedTuple):
-    """Sequence numbers that readers have passed.
-
-    Attributes:
-        lowest: every reader has.
-        needed: every reader has whose events nobody else keeps: all but the one that forwards.
-        highest: any reader has.
-    """
-
-    lowest: int
-    needed: int
-    highest: int
-
-
-NOT_READ = Cursors(0, 0, 0)
 
 
 class HighWater:

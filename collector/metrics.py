@@ -21,7 +21,7 @@ from lineage.process.clock import SECOND_MICROS
 class SpoolFigures(Protocol):
     """Figures of the spool that its metrics need."""
 
-    passed: SpoolRetention
+    retention: SpoolRetention
     losses: Losses | None
 
 
@@ -100,7 +100,7 @@ class SpoolRoom(Collector):
             text = "Time at which the spool was last found damaged or incomplete."
             at = losses.last_at / SECOND_MICROS
             yield GaugeMetricFamily(f"{name}_damaged_timestamp_seconds", text, at)
-        if (room := self.spool.passed.room) is None:
+        if (room := self.spool.retention.room) is None:
             return
         yield GaugeMetricFamily(f"{name}_bytes", "Bytes in the spool.", room.used_bytes)
         yield GaugeMetricFamily(
@@ -108,7 +108,7 @@ class SpoolRoom(Collector):
             "Maximum bytes of the spool; beyond it the collector answers 503.",
             room.max_bytes,
         )
-        if (waiting := self.spool.passed.waiting_events) is not None:
+        if (waiting := self.spool.retention.waiting_events) is not None:
             text = "Events in the spool that the pipeline has not processed."
             yield GaugeMetricFamily(f"{name}_waiting_events", text, waiting)
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import structlog
 
+from collector.cursors import Cursors
 from collector.damage import find_damage
-from collector.high_water import Cursors, high_water_of
+from collector.high_water import high_water_of
 from collector.repair import RepairInputs, finish_repair, repair_spool
 from collector.settings import Limits
 from collector.spool_file import last_seq, open_spool, raise_last_seq, record_loss

@@ -13,8 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from collector.cursors import Cursors
 from collector.damage import StoredEvent, open_to_read, readable_events
-from collector.high_water import Cursors
 from collector.spool_file import last_seq, open_spool, raise_last_seq, record_loss
 from lineage.process.clock import SECOND_MICROS, to_micros
 

@@ -38,8 +38,8 @@ class SpoolRetention:
         self._needed_through: int | None = None
         self.room: Room | None = None
 
-    def through(self, seq: int, needed: int | None = None) -> None:
-        """Let rows up to `seq` go once their keep time is over, in the writer's idle moments.
+    def allow_deletion(self, seq: int, needed: int | None = None) -> None:
+        """Allow the writer, when idle, to delete rows up to `seq` whose keep time is over.
 
         Args:
             seq: every reader has passed it.

@@ -50,7 +50,7 @@ class CollectorLocation(msgspec.Struct, frozen=True, kw_only=True):
     catalog_password_file: Path | None = None  # has the password of the URL's user
     marquez_url: str | None = None  # events wait for their forwarding there
     marquez_forward: bool = True
-    reader_secret_file: Path | None = None  # of Lineward's own readers; in the data folder
+    sender_secret_file: Path | None = None  # of Lineward's own senders; in the data folder
     insecure: bool = False  # listen to other machines without a token
     log: str = SPOOL  # else a shipper moves events on to Kafka
 

@@ -54,7 +54,7 @@ class Spool:
         self._connection = open_spool(path, limits.max_spool_bytes)
         self._high_water = high_water_of(path)
         self.losses = spool_losses(self._connection)
-        self.passed = SpoolRetention(self._connection, limits, clock)
+        self.retention = SpoolRetention(self._connection, limits, clock)
         self._pruned_at = 0.0
         self._beat_at = 0.0
         self._thread = threading.Thread(target=self._run, name="spool-writer")
@@ -153,7 +153,7 @@ class Spool:
     def _try_to_prune(self) -> None:
         # Apart from the inserts, so that a full spool can still be emptied.
         try:
-            self._transaction(self.passed.prune)
+            self._transaction(self.retention.prune)
         except sqlite3.Error as error:
             self._fail([], error)
 

@@ -12,18 +12,10 @@ from typing import NamedTuple
 
 import structlog
 
+from lineage.event_log.spool_tables import EVENT_TABLE
+
 LOG_PAGES = 16_000  # 64 MiB, as journal_size_limit
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS event (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    body_hash BLOB NOT NULL UNIQUE,
-    received_at INTEGER NOT NULL,
-    origin TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    duplicate_keys INTEGER NOT NULL DEFAULT 0,
-    body BLOB NOT NULL
-);
-CREATE TABLE IF NOT EXISTS rejected (
+SCHEMA = f"""{EVENT_TABLE}CREATE TABLE IF NOT EXISTS rejected (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     received_at INTEGER NOT NULL,
     reason TEXT NOT NULL,

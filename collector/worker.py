@@ -13,14 +13,14 @@ import structlog
 import uvloop
 from granian.constants import Interfaces
 
-from collector import metrics, prune, spool_file
+from collector import cursor_worker, cursors, metrics, spool_file
 from collector.admission import Admission
 from collector.app import App
+from collector.commits import SpoolCommits
 from collector.deadlines import Deadlines
-from collector.landing import SpoolLanding
 from collector.opening import make_whole
 from collector.parent import DAMAGED_SPOOL_EXIT, SUSPECT
-from collector.reader_secret import ensure_secret, secret_path
+from collector.sender_secret import ensure_secret, secret_path
 from collector.settings import CollectorSettings, read_collector_settings, read_sender_token
 from collector.spool import Spool
 from lineage.process.clock import system_clock
@@ -43,21 +43,21 @@ def _server(app: App, fd: int, settings: CollectorSettings) -> InheritedServer:
 
 
 def _open(
-    landing: SpoolLanding, admission: Admission, settings: CollectorSettings, more: Words
+    commits: SpoolCommits, admission: Admission, settings: CollectorSettings, more: Words
 ) -> Spool | None:
     """Return the spool, or None while the disk does not allow it to open."""
     place, limits = settings.place, settings.limits
     path = place.data_dir / "spool.db"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        admission.secret = ensure_secret(secret_path(place.data_dir, place.reader_secret_file))
-        ask = partial(prune.read_or_nothing, place)
+        admission.secret = ensure_secret(secret_path(place.data_dir, place.sender_secret_file))
+        ask = partial(cursors.read_or_nothing, place)
         make_whole(path, limits, ask, system_clock(), is_suspect=SUSPECT in more)
-        spool = Spool(path, limits, system_clock, landing)
+        spool = Spool(path, limits, system_clock, commits)
         spool.start()
     except (sqlite3.Error, OSError, InvalidSettingError) as error:
         reason = disk_problem(place.data_dir) or str(error)
-        landing.explain(f"the spool cannot be opened: {reason}")
+        commits.explain(f"the spool cannot be opened: {reason}")
         _log.error("spool_cannot_open", path=str(path), error=reason)
         return None
     return spool
@@ -74,10 +74,10 @@ async def _keep_opening(open_: Callable[[], Spool | None], stop: asyncio.Event) 
     return None
 
 
-def _attach(spool: Spool, landing: SpoolLanding, settings: CollectorSettings) -> None:
-    landing.attach(spool)
+def _attach(spool: Spool, commits: SpoolCommits, settings: CollectorSettings) -> None:
+    commits.attach(spool)
     metrics.SPOOL.spool = spool
-    prune.start(spool, settings)
+    cursor_worker.start(spool, settings)
     spool_file.start_checkpoints(settings.place.data_dir / "spool.db")
     _log.info("collector_ready", pid=os.getpid())
 
@@ -92,16 +92,16 @@ async def serve(fd: int, settings: CollectorSettings, more: Words = ()) -> int:
     """
     loop, limits = asyncio.get_running_loop(), settings.limits
     stop = asyncio.Event()
-    landing = SpoolLanding(loop)
+    commits = SpoolCommits(loop)
     admission = Admission(settings.place.own_hosts, read_sender_token(limits))
-    app = App(landing, limits, admission, Deadlines(loop, limits.read_deadline_seconds))
+    app = App(commits, limits, admission, Deadlines(loop, limits.read_deadline_seconds))
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _drain, app, stop, limits.drain_seconds)
     # The parent holds the other end of standard input: it becomes readable when the parent is gone.
     loop.add_reader(sys.stdin.fileno(), stop.set)
-    open_ = partial(_open, landing, admission, settings, more)
+    open_ = partial(_open, commits, admission, settings, more)
     opening = asyncio.create_task(_keep_opening(open_, stop))
-    opening.add_done_callback(lambda task: _attach_opened(task, landing, settings))
+    opening.add_done_callback(lambda task: _attach_opened(task, commits, settings))
     # Before the first request: who waits in the backlog is better served late than rejected.
     await asyncio.wait({opening}, timeout=_PATIENT_SECONDS)
     metrics.STARTED.set_to_current_time()
@@ -124,10 +124,10 @@ def _drain(app: App, stop: asyncio.Event, seconds: float) -> None:
 
 
 def _attach_opened(
-    opening: asyncio.Task[Spool | None], landing: SpoolLanding, settings: CollectorSettings
+    opening: asyncio.Task[Spool | None], commits: SpoolCommits, settings: CollectorSettings
 ) -> None:
     if not opening.cancelled() and opening.exception() is None and (spool := opening.result()):
-        _attach(spool, landing, settings)
+        _attach(spool, commits, settings)
 
 
 def _close(spool: Spool) -> int:

@@ -8,6 +8,13 @@ from typing import Final
 Monotonic = Callable[[], float]
 
 _FIRST_RETRY_SECONDS: Final = 60.0
+_MOST_DOUBLINGS: Final = 20  # two years: further ones would only make the number large
+
+
+def retry_seconds(failures: int) -> float:
+    """Return the pause after so many failures in a row: a minute, then two, four and so on."""
+    doublings: int = min(failures - 1, _MOST_DOUBLINGS)
+    return _FIRST_RETRY_SECONDS * 2.0**doublings
 
 
 class Period:
@@ -39,9 +46,9 @@ class Period:
         try:
             yield
         except BaseException:
-            retry = _FIRST_RETRY_SECONDS * 2 ** min(self._failures, 20)
             self._failures += 1
-            self._due_at = self._monotonic() + min(retry, self._seconds)
+            pause = min(retry_seconds(self._failures), self._seconds)
+            self._due_at = self._monotonic() + pause
             raise
         self._failures = 0
         self._due_at = began + self._seconds

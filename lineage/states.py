@@ -114,11 +114,20 @@ SLIS = (
 EXPLAINED_SLIS: Final = (COVERAGE, FRESHNESS, NODE_COMPLETENESS)
 # Error of a run without an end whose root run has ended.
 NEVER_ENDED: Final = "it has no end, though its root run ended"
-FAILED_RUN = "run "  # how evidence of a failed run begins; its error may name anything
-# Evidence of a SparkApplication has these words; the operator's message may name anything.
-SUBMITTED: Final = " was submitted "
+FAILED_RUN = "run "  # how evidence of a failed run begins; see `reports_failed_run`
+SUBMITTED: Final = " was submitted "  # in evidence of a SparkApplication; see `repeats_message`
 SLI_BY_ID = {sli.id: sli for sli in SLIS}
 SLI_BY_NAME = {sli.name: sli for sli in SLIS}
+
+
+def reports_failed_run(evidence: str) -> bool:
+    """Return whether the evidence of a state is a failed run and its error."""
+    return evidence.startswith(FAILED_RUN)
+
+
+def repeats_message(evidence: str) -> bool:
+    """Return whether evidence repeats a message of a run or Kubernetes: it may name anything."""
+    return reports_failed_run(evidence) or SUBMITTED in evidence
 
 
 def run_state(

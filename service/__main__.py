@@ -99,10 +99,10 @@ async def _serve(given: StartupSettings, asked: socket.socket, scraped: socket.s
     registry = JobRegistry("service", report=JobsFile(given.settings.data_dir, "service"))
     leader = Leader(replica_name(given.settings), given.settings.lease_seconds)
     leader.on_loss = registry.run_leader_jobs
-    collector = CatalogCollector(
-        given.settings, policy=policy, leads=leader.is_leading, jobs=registry.states
+    catalog_metrics = CatalogCollector(
+        given.settings, policy=policy, leads=leader.has_led_lately, jobs=registry.states
     )
-    for job in _jobs(given, tallies, guard, stored, leader, collector):
+    for job in _jobs(given, tallies, guard, stored, leader, catalog_metrics):
         registry.add(job)
     app = create_app(
         given.settings,
@@ -113,7 +113,7 @@ async def _serve(given: StartupSettings, asked: socket.socket, scraped: socket.s
         live=LineageCache(given.settings.catalog),
         jobs=registry.states,
     )
-    metrics = Scraping(_metrics(collector), given.settings.own_hosts)
+    metrics = Scraping(_metrics(catalog_metrics), given.settings.own_hosts)
     served = partial(http_server, header_seconds=_HEADER_SECONDS)
     servers = [
         served(Intake(app), asked.detach(), Interfaces.ASGI),
@@ -137,9 +137,9 @@ def _stop(servers: list[InheritedServer]) -> None:
         server.stop()  # type: ignore[no-untyped-call]
 
 
-def _metrics(collector: CatalogCollector) -> CollectorRegistry:
+def _metrics(catalog_metrics: CatalogCollector) -> CollectorRegistry:
     registry = CollectorRegistry()
-    registry.register(collector)
+    registry.register(catalog_metrics)
     ProcessCollector(registry=registry)
     GCCollector(registry=registry)
     return registry

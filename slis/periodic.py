@@ -1,4 +1,4 @@
-"""Periodic work of the pipeline beside the stream: evaluations, gaps, and daily cleaning."""
+"""Periodic work of the pipeline beside the stream: evaluations, gaps, and hourly retention."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

@@ -242,7 +242,7 @@ class Pipeline:
         is_hasty = not self._compactions.has_failed and compaction.is_scattered(self._writer)
         if is_hasty or self._compactions.is_due():
             with self._compactions.turn():
-                run = compaction.choose_place(spark, self._writer.lake)
+                run = compaction.choose_rewrite(spark, self._writer.lake)
                 for _ in range(_MOST_PIECES):
                     if not compaction.compact(self._writer, to_micros(now), run):
                         break

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, bindparam, text
 
 from alerts.root_cause.snapshot import SliViolation
 from lineage.catalog.queries import FAILS, leaf_job, split_batches
-from lineage.states import FRESHNESS
+from lineage.states import COVERAGE, FRESHNESS, UNKNOWN
 
 _BAD = """
     SELECT s.dataset_key, s.sli, s.reason, s.since, s.was_good,
@@ -25,9 +25,10 @@ _BAD = """
     ORDER BY s.dataset_key, s.sli
 """
 # Of these two, a state is unknown by our own gaps alone.
-_UNKNOWN = """
-    SELECT DISTINCT dataset_key FROM dataset_state WHERE state = 'unknown' AND sli IN ('M1', 'M2')
-"""
+_UNKNOWN = f"""
+    SELECT DISTINCT dataset_key FROM dataset_state
+    WHERE state = '{UNKNOWN}' AND sli IN ('{COVERAGE.id}', '{FRESHNESS.id}')
+"""  # noqa: S608 - constants only
 
 _FAILED = text(
     f"""

@@ -7,27 +7,29 @@ from sqlalchemy import Connection, text
 from lineage.catalog import tables
 from lineage.catalog.queries import IS_UNRESOLVED
 from lineage.catalog.upsert import add_up, fold_rows, lock_row
-from lineage.states import EXPLAINED_SLIS, FAILING
+from lineage.states import EXPLAINED_SLIS, FAILING, NODE_COMPLETENESS, REGULATED
 
 _CURSOR: Final = "explained"
+_IDS: Final = ", ".join(f"'{sli.id}'" for sli in EXPLAINED_SLIS)
 _LAST = "SELECT max(as_of) FROM evaluation WHERE as_of > :after AND previous_as_of IS NOT NULL"
 # Of each evaluation what was bad by then, in an incident that was open before it: after a pause of
 # the service nothing is explained that turned bad since. Of a pause of evaluations a minute counts,
 # as in the counters: of the rest nothing is known.
 _BAD = f"""
-    SELECT s.sli, CASE WHEN s.sli = 'M3a' THEN 'regulated' ELSE p.tier END,
+    SELECT s.sli, CASE WHEN s.sli = '{NODE_COMPLETENESS.id}'
+            THEN '{REGULATED}' ELSE p.tier END,
         sum(CASE WHEN e.as_of - e.previous_as_of < 60000000 THEN e.as_of - e.previous_as_of
             ELSE 60000000 END) / 1e6
     FROM evaluation e JOIN dataset_state s ON s.since <= e.as_of
     JOIN dataset_policy p ON p.dataset_key = s.dataset_key
     WHERE e.as_of > :after AND e.as_of <= :last AND e.previous_as_of IS NOT NULL
-    AND s.state = 'bad' AND s.sli IN ('M1', 'M2', 'M3a') AND EXISTS (
+    AND s.state = 'bad' AND s.sli IN ({_IDS}) AND EXISTS (
         SELECT 1 FROM incident_member m JOIN incident i ON i.incident_id = m.incident_id
         WHERE m.dataset_key = s.dataset_key AND m.left_at IS NULL AND m.kind <> '{FAILING}'
         AND m.joined_at < e.as_of AND i.opened_at < e.as_of
         AND i.{IS_UNRESOLVED})
     GROUP BY 1, 2
-"""  # noqa: S608 - a constant
+"""  # noqa: S608 - constants
 _AFTER = "SELECT position FROM service_cursor WHERE name = :name"
 
 

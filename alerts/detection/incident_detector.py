@@ -182,7 +182,7 @@ class IncidentDetector:
             rejected = command_rejections(seen.commands, step.rejected)
             complete_commands(connection, numbers, rejected, seen.now.at)
             route_incident_step(
-                connection, step, summaries.pictures, seen.policy, self._settings, seen.now.at
+                connection, step, summaries.summaries, seen.policy, self._settings, seen.now.at
             )
         self._version += 1
         self._incidents = {each.id: each for each in step.incidents}

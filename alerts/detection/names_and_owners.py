@@ -9,7 +9,7 @@ from alerts.root_cause.faults import FaultGroup
 from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, TIER, split_batches
 from lineage.catalog.root_jobs import Name, load_roots_of_runs, load_roots_of_writers
 from lineage.names import keys
-from lineage.states import FAILING, GOOD, LEARNING, UNKNOWN
+from lineage.states import FAILING, FRESHNESS, GOOD, LEARNING, UNKNOWN
 
 _DATASETS = text(
     f"""
@@ -22,7 +22,8 @@ _DATASETS = text(
     LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
     {JOIN_WORST_STATE}
-    LEFT JOIN dataset_state two ON two.dataset_key = d.dataset_key AND two.sli = 'M2'
+    LEFT JOIN dataset_state two ON two.dataset_key = d.dataset_key
+        AND two.sli = '{FRESHNESS.id}'
     WHERE d.dataset_key IN :keys AND d.retired_at IS NULL
     """  # noqa: S608 - constants only
 ).bindparams(bindparam("keys", expanding=True))

@@ -15,7 +15,7 @@ from alerts.notify.formatting import format_duration
 from alerts.root_cause.kinds import KIND_BY_ID, STANDING_GAP
 from lineage.catalog.queries import TIER, split_batches
 from lineage.process.clock import SECOND_MICROS, instant_text
-from lineage.states import GOOD, LEARNING, OPTIONAL
+from lineage.states import FRESHNESS, GOOD, LEARNING, OPTIONAL
 
 _MAX_DATASETS = 3  # of an incident's root: the first of them stand for a job's other outputs
 _RECOVERY_EVENTS: Final = frozenset({"resolved", "root_recovered"})
@@ -31,7 +31,8 @@ _FACTS = text(
     LEFT JOIN retirement r ON r.dataset_key = d.dataset_key AND r.requested_at >= d.last_seen_at
     LEFT JOIN dataset_activity a ON a.dataset_key = d.canonical_key
     LEFT JOIN dataset_policy p ON p.dataset_key = d.canonical_key
-    LEFT JOIN dataset_state s ON s.dataset_key = d.canonical_key AND s.sli = 'M2'
+    LEFT JOIN dataset_state s ON s.dataset_key = d.canonical_key
+        AND s.sli = '{FRESHNESS.id}'
     WHERE d.dataset_key IN :keys
     """  # noqa: S608 - a constant
 ).bindparams(bindparam("keys", expanding=True))

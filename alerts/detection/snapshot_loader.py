@@ -23,6 +23,7 @@ from alerts.root_cause.snapshot import (
     Rows,
     build_snapshot,
 )
+from lineage import states
 from lineage.catalog.queries import TIER, is_listed
 from lineage.names import keys
 from lineage.process.clock import DAY_MICROS, SECOND_MICROS
@@ -41,8 +42,10 @@ _DATASETS = f"""
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
     LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
     LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-    LEFT JOIN dataset_state one ON one.dataset_key = d.dataset_key AND one.sli = 'M1'
-    LEFT JOIN dataset_state two ON two.dataset_key = d.dataset_key AND two.sli = 'M2'
+    LEFT JOIN dataset_state one ON one.dataset_key = d.dataset_key
+        AND one.sli = '{states.COVERAGE.id}'
+    LEFT JOIN dataset_state two ON two.dataset_key = d.dataset_key
+        AND two.sli = '{states.FRESHNESS.id}'
     WHERE {is_listed()}
     ORDER BY d.dataset_key
 """  # noqa: S608 - constants only

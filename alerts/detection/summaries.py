@@ -24,11 +24,11 @@ class StepSummaries(msgspec.Struct, frozen=True, eq=False):
     """Summaries of the incidents that a step changed, by incident id.
 
     Attributes:
-        pictures: what a message says.
+        summaries: what a message says.
         lists: affected datasets, where that list is to be written.
     """
 
-    pictures: Mapping[str, IncidentSummary]
+    summaries: Mapping[str, IncidentSummary]
     lists: Mapping[str, AffectedDatasets]
 
 

@@ -9,7 +9,7 @@ from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.incident import Incident, is_worse, progression_of_root
 from alerts.incidents.steps import LifecycleRules
 from alerts.root_cause.faults import FaultRoot
-from alerts.root_cause.kinds import IS_LATE_ONLY, KIND_BY_ID, progression_of
+from alerts.root_cause.kinds import KIND_BY_ID, LATE_KINDS, progression_of
 from lineage.process.clock import SECOND_MICROS
 
 
@@ -49,7 +49,7 @@ def match_faults(
     a rest; one that was resolved and is remembered.
     """
     every = sorted(incidents, key=lambda incident: incident.age)
-    claims = _claim_faults([each for each in every if each.is_tracked], found)
+    claims = _match_faults([each for each in every if each.is_tracked], found)
     heirs = {each.id: first for first, *others in claims.values() for each in (first, *others)}
     idle = _Leftovers(every, heirs, unknown, at, rules)
     rests, back, fresh = defaultdict(list), {}, []
@@ -76,7 +76,7 @@ def _matches_of(claims: dict[DetectedFault, list[Incident]]) -> dict[str, Match]
     }
 
 
-def _claim_faults(
+def _match_faults(
     live: list[Incident], found: tuple[DetectedFault, ...]
 ) -> dict[DetectedFault, list[Incident]]:
     """Return the incidents that each fault continues, the oldest first."""
@@ -120,13 +120,19 @@ class _FaultIndex:
         self._by_fault |= {each.root: each for each in found}
         placed = [(fault, each) for each in found for fault in each.faults]
         placed = [*sorted(placed, key=_order), *((each.root, each) for each in found)]
-        courses = ((progression_of_root(fault), each) for fault, each in placed)
-        self._by_course = {course: each for course, each in courses if course is not None}
+        progressions = ((progression_of_root(fault), each) for fault, each in placed)
+        self._by_progression = {
+            progression: each for progression, each in progressions if progression is not None
+        }
 
     def of(self, root: FaultRoot) -> DetectedFault | None:
         """Return the fault of a root; by its job or dataset where the kind has changed."""
-        same, course = self._by_fault.get(root), progression_of_root(root)
-        return self._by_course.get(course) if same is None and course is not None else same
+        same, progression = self._by_fault.get(root), progression_of_root(root)
+        return (
+            self._by_progression.get(progression)
+            if same is None and progression is not None
+            else same
+        )
 
 
 def _order(placed: tuple[FaultRoot, DetectedFault]) -> tuple[FaultRoot, FaultRoot]:
@@ -182,7 +188,7 @@ class _Leftovers:
         if incident.id in self._heirs:
             # One of its several roots recovered. A failure of another job is another fault.
             since = (dict(incident.trailing).get(key, self._at) for key in fault.root_keys)
-            return fault.root.kind in IS_LATE_ONLY and self._drains(fault, min(since))
+            return fault.root.kind in LATE_KINDS and self._drains(fault, min(since))
         if incident.root_keys & self._unknown:
             return True
         good_at = incident.root_good_at or self._at

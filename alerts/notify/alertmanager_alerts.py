@@ -59,13 +59,13 @@ class WebhookResult(msgspec.Struct, frozen=True):
         released: incidents that an alert confirms.
         notifications: of alerts that belong to no incident.
         known: each alert as it is now.
-        gaps: a word for each time that nobody could be notified.
+        without_recipient: a word for each time that nobody could be notified.
     """
 
     released: frozenset[str]
     notifications: tuple[Notification, ...]
     known: tuple[AlertRecord, ...]
-    gaps: tuple[str, ...] = ()
+    without_recipient: tuple[str, ...] = ()
 
 
 def process_alerts(
@@ -87,7 +87,7 @@ def process_alerts(
     released: set[str] = set()
     notifications: list[Notification] = []
     now: list[AlertRecord] = []
-    gaps: list[str] = []
+    without_recipient: list[str] = []
     for alert in {each.fingerprint: each for each in alerts}.values():
         if alert.name == WATCHDOG:
             continue
@@ -98,11 +98,13 @@ def process_alerts(
         own = _merge_alert(alert, before, open_faults, at)
         if own.incident_id is not None and alert.is_firing:
             released.add(own.incident_id)
-        record, found, gap = _notify(own, context, at, is_refired=_is_refired(alert, before))
+        record, found, problems = _notify(own, context, at, is_refired=_is_refired(alert, before))
         notifications += found
         now.append(record)
-        gaps += gap
-    return WebhookResult(frozenset(released - {""}), tuple(notifications), tuple(now), tuple(gaps))
+        without_recipient += problems
+    return WebhookResult(
+        frozenset(released - {""}), tuple(notifications), tuple(now), tuple(without_recipient)
+    )
 
 
 def _merge_alert(
@@ -169,7 +171,7 @@ def _notify(
     notifications = [
         Notification(begun if can_page(channel) else message, channel) for channel in channels
     ]
-    return record, notifications, [address.gap] if address.gap else []
+    return record, notifications, [address.problem] if address.problem else []
 
 
 def _notify_resolved(

@@ -46,7 +46,7 @@ def _escalate(
     own = plan.state
     channels = channels_of_step(context.policy, context.settings, step)
     if not channels:
-        plan.gaps.append(NO_CHANNEL)
+        plan.without_recipient.append(NO_CHANNEL)
     whom = step.owner or ", ".join(channels)
     note = sentences.escalated_from(own.addressee, why)
     is_alone = all(map(can_page, channels))

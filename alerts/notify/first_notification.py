@@ -62,8 +62,8 @@ def notify_owner(plan: NotificationPlan, context: RoutingContext, kind: Kind, no
     """Notify all channels of the owner who can fix the root."""
     address = context.address(plan.state.owner, plan.state.draft.severity)
     plan.update_state(addressee=address.owner, note=address.note, repage_at=None)
-    if address.gap:
-        plan.gaps.append(address.gap)
+    if address.problem:
+        plan.without_recipient.append(address.problem)
     if not address.channels:
         plan.update_state(hold_until=plan.at + RECHECK_SECONDS * 60 * SECOND_MICROS)
         return

@@ -31,7 +31,7 @@ class NotificationPlan:
         state: the notification state so far.
         at: µs.
         taken_steps: steps that were taken.
-        gaps: words for what the policy lacks.
+        without_recipient: words for what the policy lacks.
         held_back: channels that have had as many new tickets as they get in an hour.
     """
 
@@ -39,7 +39,7 @@ class NotificationPlan:
         self.state = state
         self.at = at
         self.taken_steps: list[TakenStep] = []
-        self.gaps: list[str] = []
+        self.without_recipient: list[str] = []
         self.held_back: list[str] = []
         self._notifications: dict[tuple[str, str], Notification] = {}
         self._is_revised = False

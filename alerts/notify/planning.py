@@ -30,14 +30,14 @@ class RoutingResult(msgspec.Struct, frozen=True):
         notifications: in the order in which they are stored in the outbox.
         states: those that changed.
         taken_steps: steps that were taken.
-        gaps: a word for each time that the policy named nobody to notify.
+        without_recipient: a reason for each time that the policy named nobody to notify.
         held_back: a channel for each ticket that is over its cap.
     """
 
     notifications: tuple[Notification, ...] = ()
     states: tuple[NotificationState, ...] = ()
     taken_steps: tuple[TakenStep, ...] = ()
-    gaps: tuple[str, ...] = ()
+    without_recipient: tuple[str, ...] = ()
     held_back: tuple[str, ...] = ()
 
 
@@ -133,7 +133,7 @@ def collect_result(plans: Iterable[NotificationPlan]) -> RoutingResult:
         tuple(outgoing for plan in every for outgoing in plan.notifications),
         tuple(plan.state for plan in every),
         tuple(each for plan in every for each in plan.taken_steps),
-        tuple(gap for plan in every for gap in plan.gaps),
+        tuple(reason for plan in every for reason in plan.without_recipient),
         tuple(channel for plan in every for channel in plan.held_back),
     )
 

@@ -26,13 +26,13 @@ class Recipient(msgspec.Struct, frozen=True):
         owner: the root's owner, or the platform's.
         channels: by name; empty: there is no way to anybody.
         note: why it is not the root's owner.
-        gap: a word for what the policy lacks so badly that it has to be counted; empty: nothing.
+        problem: a word for what the policy lacks, to be counted; empty: nothing.
     """
 
     owner: str
     channels: tuple[str, ...]
     note: str = ""
-    gap: str = ""
+    problem: str = ""
 
 
 def find_owner(policy: Policy, name: str | None) -> Owner | None:
@@ -107,5 +107,5 @@ def _fallback_recipient(settings: RoutingSettings, severity: Severity, note: str
     tickets = settings.tickets if severity == "ticket" else None
     channels = tuple(filter(None, (settings.fallback, tickets)))
     reason = sentences.no_platform_owner(note, settings.platform)
-    gap = NO_PLATFORM if channels else NO_CHANNEL
-    return Recipient(settings.platform, tuple(dict.fromkeys(channels)), reason, gap)
+    problem = NO_PLATFORM if channels else NO_CHANNEL
+    return Recipient(settings.platform, tuple(dict.fromkeys(channels)), reason, problem)

@@ -121,7 +121,10 @@ def receive_webhook(
     for each in found.known:
         _save_alert(connection, each)
     state_store.save_result(
-        connection, RoutingResult(notifications=found.notifications, gaps=found.gaps), context, at
+        connection,
+        RoutingResult(notifications=found.notifications, without_recipient=found.without_recipient),
+        context,
+        at,
     )
     named = state_store.load_states(connection, found.released).values()
     live = [state for state in named if state.ended_at is None]
@@ -141,7 +144,7 @@ def escalate_incident(  # noqa: PLR0913, PLR0917 - as `route_incident_step`
 
     Returns:
         Whether a step was taken: not if none is left, or if nobody was notified yet. A step whose
-        owner has no channel is taken, and counted as a gap.
+        owner has no channel is taken, and counted as one without a recipient.
     """
     context = _load_context(connection, policy, settings, at)
     known = state_store.load_states(connection, [incident_id]).get(incident_id)

@@ -110,10 +110,10 @@ def save_result(
     save_states(connection, result.states, context)
     for escalated in result.taken_steps:
         _record_step(connection, escalated, at)
-    for gap, count in Counter(result.gaps).items():
+    for reason, count in Counter(result.without_recipient).items():
         # As attempts to notify that failed: there is an alert on those.
-        add_count(connection, FAILED, NOBODY, gap, times=count)
-        _log.error("nobody_to_tell", gap=gap, times=count, platform=context.settings.platform)
+        add_count(connection, FAILED, NOBODY, reason, times=count)
+        _log.error("nobody_to_tell", reason=reason, times=count, platform=context.settings.platform)
 
 
 def count_recent_tickets(connection: Connection, at: int, channel: str) -> int:

@@ -25,7 +25,7 @@ class Assignments(msgspec.Struct, frozen=True):
         is_cycle: for each root, whether it stands for a cycle.
         owner: for each node, the position in `roots` of the first root that reaches it.
         edge: for each node, the edge (position among those given) by which it was reached on a
-            shortest way from that root; NOBODY at the root itself.
+            shortest way from that root; UNASSIGNED at the root itself.
         steps: for each node, the length of that way.
         shared: for each root, nodes it reaches that belong to an earlier one, ascending.
         is_cut: for each root, whether some of those were left out.

@@ -43,7 +43,7 @@ def merge_by_cause(
     """Merge groups that have a cause in common.
 
     The incident of the cause takes over those of its roots like any root further upstream: they are
-    among its faults (`DetectedFault.faults`).
+    among its faults (`detected_fault.DetectedFault.faults`).
 
     Args:
         found: groups that `roots.find_faults` returned.

@@ -82,7 +82,7 @@ def find_common_causes(
     Args:
         failing: each job once.
         good: attributes of the newest runs of all other jobs.
-        rollouts: versions that other teams adopt too (`causes.find_rollouts`): one
+        rollouts: versions that other teams adopt too (`cause_merging.find_rollouts`): one
             failing job is enough for these.
         notified: names of causes that people were notified of. Such a cause is kept while a job
             fails with it, though other jobs are good with it: the incident keeps its owner.

@@ -18,7 +18,7 @@ Progression = Literal["run", "origin"]
 
 # Kinds of a dataset whose writes stop because something upstream stopped.
 _ABSENT = ("missing", "silent", "slow", "waiting")
-IS_LATE_ONLY: Final = frozenset(_ABSENT)
+LATE_KINDS: Final = frozenset(_ABSENT)
 UNDER_WAY: Final = "slow"  # late, and a run of it is under way, for no longer than it may take
 # Kinds of a dataset that was written, and whose lineage was not reported.
 _ORIGINS = ("provenance", "unexpected_source")
@@ -169,7 +169,7 @@ def kind_of(
 
 
 def progression_of(kind: str) -> Progression | None:
-    """Return the course that a kind is a part of; None: no other kind follows it."""
+    """Return the progression that a kind is a part of; None: no other kind follows it."""
     if kind in _ORIGINS:
         return "origin"
     return "run" if KIND_BY_ID[kind].extent == "run" else None

@@ -33,13 +33,13 @@ NO_DATASET: Final = -1
 
 
 class Explanations(msgspec.Struct, frozen=True):
-    """Explanations, an array an attribute, by parent group, child group and number of relays.
+    """Explanations, an array an attribute, by parent group, child group and `unobserved`.
 
     Attributes:
         parents: position of the symptom that explains; in `SYMPTOM` rows, as below.
         children: of the symptom that is explained.
-        unobserved: (links, MOST_RELAYS), datasets between them that cannot be observed, upstream
-            first, by position in `LineageSnapshot.datasets`; NOTHING where there is none.
+        unobserved: (links, MAX_UNOBSERVED), datasets between them that cannot be observed,
+            upstream first, by position in `LineageSnapshot.datasets`; NO_DATASET for none.
         job_keys: of the job that makes the last edge; NO_KEY within one job or dataset.
     """
 
@@ -56,7 +56,7 @@ class Explanations(msgspec.Struct, frozen=True):
 
 
 class _Paths(msgspec.Struct, frozen=True):
-    """Path from a symptom to a dataset: direct, or through relays."""
+    """Path from a symptom to a dataset: direct, or through unobserved datasets."""
 
     symptoms: Positions
     ends: Positions
@@ -124,8 +124,10 @@ def _mark(snapshot: LineageSnapshot, chosen: NDArray[np.intp]) -> NDArray[np.boo
 def _start_paths(found: Rows, snapshot: LineageSnapshot, edges: NDArray[np.bool_]) -> _Paths:
     chosen = np.flatnonzero(edges)
     at, symptoms = equal_pairs(snapshot.upstreams[chosen], found["dataset"])
-    relays = np.full((len(at), MAX_UNOBSERVED), NO_DATASET, dtype=np.intp)
-    return _Paths(symptoms, snapshot.downstreams[chosen][at], relays, snapshot.job_keys[chosen][at])
+    between = np.full((len(at), MAX_UNOBSERVED), NO_DATASET, dtype=np.intp)
+    return _Paths(
+        symptoms, snapshot.downstreams[chosen][at], between, snapshot.job_keys[chosen][at]
+    )
 
 
 def _extend(
@@ -134,12 +136,12 @@ def _extend(
     """Extend paths by one edge; their old end becomes unobserved dataset number `place`."""
     chosen = np.flatnonzero(edges)
     at, step = equal_pairs(ways.ends, snapshot.upstreams[chosen])
-    relays = ways.unobserved[at]
-    relays[:, place] = ways.ends[at]
+    between = ways.unobserved[at]
+    between[:, place] = ways.ends[at]
     return _Paths(
         ways.symptoms[at],
         snapshot.downstreams[chosen][step],
-        relays,
+        between,
         snapshot.job_keys[chosen][step],
     )
 

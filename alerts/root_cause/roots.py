@@ -117,7 +117,7 @@ def _find_evidence(
     groups: SymptomGroups, explained: Explanations, assigned: Assignments
 ) -> _Evidence:
     link = assigned.edge[groups.of]
-    parents = np.append(explained.parents, UNASSIGNED)  # where `link` is NOBODY
+    parents = np.append(explained.parents, UNASSIGNED)  # where `link` is UNASSIGNED
     children = np.append(explained.children, UNASSIGNED)
     is_end = children[link] == np.arange(len(link))
     return _Evidence(
@@ -157,8 +157,8 @@ def _build_members(
 def _unobserved_path(
     explained: Explanations, link: int, snapshot: LineageSnapshot
 ) -> tuple[int, ...]:
-    relays = explained.unobserved[link].tolist()
-    return tuple(int(snapshot.datasets["key"][relay]) for relay in relays if relay != NO_DATASET)
+    between = [at for at in explained.unobserved[link].tolist() if at != NO_DATASET]
+    return tuple(int(snapshot.datasets["key"][at]) for at in between)
 
 
 def _unknown_reasons(

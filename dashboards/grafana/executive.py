@@ -2,8 +2,8 @@
 
 from alerts.rules.recordings import BUDGET_LEFT
 from dashboards.grafana import links
-from dashboards.grafana.executive_course import changes_panel, incident_panels
-from dashboards.grafana.executive_gaps import compliance_panels, provenance_panels
+from dashboards.grafana.executive_compliance import compliance_panels, provenance_panels
+from dashboards.grafana.executive_incidents import changes_panel, incident_panels
 from dashboards.grafana.queries import (
     TIER,
     WITHOUT_LINEAGE,

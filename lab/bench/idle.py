@@ -20,12 +20,12 @@ from service.runtime.child import Child
 from service.runtime.roles import role_environment, with_free_ports
 from service.runtime.run_folder import running_pids
 from service.runtime.settings import Settings
-from slis.spool_events import make_events
+from slis.made_up_events import make_events
 
 BUDGET_IDLE_CORES: Final = 0.08
 BUDGET_LIVE_CORES: Final = 0.25
 BUDGET_MIB: Final = 1_638
-# So many runs have nearly all of the 1,000 datasets of `spool_events`.
+# So many runs have nearly all of the 1,000 datasets of `made_up_events`.
 _HISTORY: Final = 12_000
 _A_POST: Final = 1_000
 _APART: Final = timedelta(seconds=2)

@@ -21,10 +21,10 @@ from lab.bench.catalogs import CatalogMeter, empty_catalog
 from lab.bench.footprint import CpuMeter, memory_bytes
 from lineage.process.clock import SECOND_MICROS, system_clock
 from slis.evaluation.backlog import backlog_since
+from slis.made_up_events import fill_spool, make_events
 from slis.settings import PipelineSettings, SharedPaths
 from slis.spark import garbage_collection
 from slis.spark.session import spark_session
-from slis.spool_events import fill_spool, make_events
 from slis.stream.landing import BatchLanding
 from slis.stream.log.spool_reader import BatchLimits, open_spool_to_read
 from slis.stream.merge.merge import MergeResult
@@ -184,7 +184,7 @@ def _live(place: SharedPaths, engine: Engine, live_seconds: int, idle_seconds: i
     running.begin()
     cpu = CpuMeter()
     rate = str(LIVE_EVENTS_PER_SECOND)
-    sender = [sys.executable, "-m", "slis.spool_events", str(place.spool), rate, str(live_seconds)]
+    sender = [sys.executable, "-m", "lab.bench.feed", str(place.spool), rate, str(live_seconds)]
     with subprocess.Popen(sender) as sending:  # noqa: S603 - ourselves
         sending.wait()
         live_cpu = cpu.seconds()

@@ -156,7 +156,7 @@ def _grid(name: str, rows: list[dict[str, Any]]) -> Table:
 
 
 def figures_table(figures: dict[str, Any]) -> Table:
-    """Return a table with one row a figure; `budget_X` stands beside `X` where there is one."""
+    """Return a table with one row a figure; each has its budget beside it, where there is one."""
     shown = Table("figure", "measured", "budget")
     for name, value in figures.items():
         if not name.startswith("budget_"):

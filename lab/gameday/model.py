@@ -79,7 +79,7 @@ class SimulatedJob(msgspec.Struct, frozen=True):
         number: position in the estate.
         name: of the application; its runs are named after what Spark plans.
         inputs: numbers of datasets; none of a job that brings data in from outside.
-        outputs: see there; none of a notebook that only looks.
+        outputs: numbers of datasets; none of a notebook that only reads.
         at_seconds: local time of day of its slot; of an hourly one, into the hour.
         waits: for inputs that are newer than its last run; else it runs on what is there.
         usual_seconds: median of its durations, lognormal with `spread`.
@@ -125,7 +125,7 @@ class Estate(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def writer_of(self) -> dict[int, SimulatedJob]:
-        """Return the job of each dataset; None where it comes from outside by itself."""
+        """Return the job of each dataset that a job writes."""
         return {number: job for job in self.jobs for number in job.outputs}
 
     @cached_property

@@ -1,6 +1,8 @@
 """Names that roles share in the catalog: of rows of `meta`, and of watched resources of Kubernetes.
 
-Alone in a module: commands that ask load no database toolkit for a name.
+Alone in a module: commands that ask load no database toolkit for a name. A row of `meta` has one
+writer: the leader of the service for `LAST_POLICY`, the role that it names for `POLICY_IN_FORCE`,
+and the pipeline for all others.
 """
 
 from typing import Final

@@ -44,12 +44,12 @@ class Ranges(msgspec.Struct, frozen=True):
 
 
 class RetentionRule(msgspec.Struct, frozen=True):
-    """Rows of a table that are deleted, and the role that deletes them.
+    """Rows of a table that retention deletes.
 
     Attributes:
         days: how many days before now `:before` is, or the setting that says so.
         condition: in SQL, of a row that is deleted.
-        role: deletes them, since it writes the table.
+        role: whose hourly retention deletes them; not always the writer of the table.
         ranges: of the table, where it has any; then `:before` is the start of one.
     """
 

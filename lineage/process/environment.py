@@ -1,13 +1,16 @@
 """Settings of a process: one frozen struct, read once from the environment."""
 
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
 PREFIX = "LINEWARD_"
+# The release after this one no longer accepts the old name.
+OLD_NAMES: Final = {"LINEWARD_READER_SECRET_FILE": "LINEWARD_SENDER_SECRET_FILE"}
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
@@ -38,12 +41,23 @@ def read(
     fields = {
         f"{prefix}{field.name.upper()}": field.name for field in msgspec.structs.fields(struct)
     }
+    values = _with_new_names(values, fields)
     if section:
         _reject_unknown(prefix, values, fields)
     given = {field: values[name] for name, field in fields.items() if name in values}
     for field, value in given.items():
         _check(struct, field, value, f"{prefix}{field.upper()}")
     return msgspec.convert(given, struct, strict=False, dec_hook=_decode)
+
+
+def _with_new_names(values: Mapping[str, str], fields: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables with those of old names under their new ones."""
+    old = {name: OLD_NAMES[name] for name in values if OLD_NAMES.get(name) in fields}
+    for name, new in old.items():
+        # On the standard error, as every interpreter prints it: a command may print JSON.
+        message = f"{name} is an old name: set {new}, or the next release ignores it"
+        warnings.warn(message, FutureWarning, stacklevel=3)
+    return {new: values[name] for name, new in old.items()} | dict(values)
 
 
 def _reject_unknown(prefix: str, values: Mapping[str, str], fields: Mapping[str, str]) -> None:

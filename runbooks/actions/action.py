@@ -160,7 +160,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         says: in one line, what it does.
         arguments: struct of what it is asked with.
-        plan: of arguments and means, without any change. Raises ActionError.
+        plan: of arguments and the context, without any change. Raises ActionError.
         perform: likewise, and does it. Raises ActionError.
     """
 

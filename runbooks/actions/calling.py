@@ -41,7 +41,7 @@ class ActionAnswer(msgspec.Struct, frozen=True):
     done: Done | None = None
 
 
-def call_action(asked: Call, means: ActionContext) -> ActionAnswer:
+def call_action(asked: Call, context: ActionContext) -> ActionAnswer:
     """Plan it, and unless it is dry, do it.
 
     Raises:
@@ -52,18 +52,18 @@ def call_action(asked: Call, means: ActionContext) -> ActionAnswer:
     try:
         action, arguments = _found(asked)
         _require_allowed(asked)
-        plan = action.plan(arguments, means)
+        plan = action.plan(arguments, context)
     except RequestError as error:
-        add_durable_entry(means.engine, _entry(asked, means, f"rejected: {error}"))
+        add_durable_entry(context.engine, _entry(asked, context, f"rejected: {error}"))
         raise
     if asked.is_dry:
-        add_durable_entry(means.engine, _entry(asked, means, DRY_RUN))
+        add_durable_entry(context.engine, _entry(asked, context, DRY_RUN))
         return ActionAnswer(asked.name, dry_run=True, plan=plan)
     # Before it is begun: an action that dies half way stands there without an answer.
-    add_durable_entry(means.engine, _entry(asked, means, None))
-    require_lead(means.engine)
+    add_durable_entry(context.engine, _entry(asked, context, None))
+    require_lead(context.engine)
     return ActionAnswer(
-        asked.name, dry_run=False, plan=plan, done=_done(asked, means, action, arguments)
+        asked.name, dry_run=False, plan=plan, done=_done(asked, context, action, arguments)
     )
 
 
@@ -79,17 +79,17 @@ def add_durable_entry(engine: Engine, entry: Entry) -> None:
         add_entry(connection, entry)
 
 
-def _done(asked: Call, means: ActionContext, action: Action, arguments: msgspec.Struct) -> Done:
+def _done(asked: Call, context: ActionContext, action: Action, arguments: msgspec.Struct) -> Done:
     try:
-        done = action.perform(arguments, means)
+        done = action.perform(arguments, context)
     except RequestError as error:
-        add_durable_entry(means.engine, _entry(asked, means, f"failed: {error}"))
+        add_durable_entry(context.engine, _entry(asked, context, f"failed: {error}"))
         raise
     except Exception as error:
-        add_durable_entry(means.engine, _entry(asked, means, f"failed: {type(error).__name__}"))
+        add_durable_entry(context.engine, _entry(asked, context, f"failed: {type(error).__name__}"))
         raise
     result = DONE if done.is_whole else IN_PART
-    add_durable_entry(means.engine, _entry(asked, means, f"{result}: {' '.join(done.did)}"))
+    add_durable_entry(context.engine, _entry(asked, context, f"{result}: {' '.join(done.did)}"))
     return done
 
 
@@ -113,12 +113,12 @@ def _require_allowed(asked: Call) -> None:
         raise ForbiddenActionError(message)
 
 
-def _entry(asked: Call, means: ActionContext, answer: str | None) -> Entry:
+def _entry(asked: Call, context: ActionContext, answer: str | None) -> Entry:
     words = msgspec.json.encode(asked.arguments).decode()
     return Entry(
-        at=means.now,
-        who=means.who,
-        via=means.via,
+        at=context.now,
+        who=context.who,
+        via=context.via,
         action=f"act {asked.name[:80]}",
         detail=words,
         answer=answer,

@@ -63,15 +63,15 @@ class Inferred(msgspec.Struct, frozen=True):
     unread: tuple[str, ...]
 
 
-def infer(run_id: str, means: ActionContext) -> Inferred:
+def infer(run_id: str, context: ActionContext) -> Inferred:
     """Return the evidence of a run, or of all runs that a root run began.
 
     Raises:
         InvalidActionError: the catalog knows no such run.
         FailedActionError: the lake was compacted meanwhile.
     """
-    texts = _texts(run_id, means)
-    with means.engine.connect() as connection:
+    texts = _texts(run_id, context)
+    with context.engine.connect() as connection:
         runs = _runs(connection, run_id)
         keys = [row.run_key for row in runs]
         logged = _of_event_log(connection, keys)
@@ -117,15 +117,15 @@ def _of_event_log(connection: Connection, keys: list[int]) -> list[EvidenceEdge]
     ]
 
 
-def _texts(run_id: str, means: ActionContext) -> list[SqlTables]:
+def _texts(run_id: str, context: ActionContext) -> list[SqlTables]:
     """Return the statements in the events' `sql` facets, each distinct text once."""
     found: dict[tuple[str, str], None] = {}
-    for event in events_of_run(means, run_id):
+    for event in events_of_run(context, run_id):
         facet = json_at(msgspec.json.decode(event.body), "job", "facets", "sql")
         query, dialect = json_at(facet, "query"), json_at(facet, "dialect")
         if isinstance(query, str):
             found[query, dialect if isinstance(dialect, str) else ""] = None
-    return [one for query in found for one in means.sql.statements(*query)]
+    return [one for query in found for one in context.sql.statements(*query)]
 
 
 def _of_sql(

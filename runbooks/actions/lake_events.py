@@ -52,7 +52,7 @@ class _Wanted(msgspec.Struct, frozen=True):
     last_day: str = LAST_DAY
 
 
-def count_of_span(means: ActionContext, span: Span) -> dict[str, int]:
+def count_of_span(context: ActionContext, span: Span) -> dict[str, int]:
     """Return how many events of each origin the lake has of it; no body is read.
 
     Raises:
@@ -63,8 +63,8 @@ def count_of_span(means: ActionContext, span: Span) -> dict[str, int]:
     wanted = _of_span(span)
     try:
         table = read_again(
-            lambda: _list(means, wanted),
-            lambda folders: read_events(means.lake, folders).to_table(
+            lambda: _list(context, wanted),
+            lambda folders: read_events(context.lake, folders).to_table(
                 columns=["origin"], filter=wanted.where
             ),
         )
@@ -74,16 +74,16 @@ def count_of_span(means: ActionContext, span: Span) -> dict[str, int]:
     return {str(row["values"]): int(row["counts"]) for row in counts}
 
 
-def events_of_span(means: ActionContext, span: Span) -> Iterator[LakeEvent]:
+def events_of_span(context: ActionContext, span: Span) -> Iterator[LakeEvent]:
     """Return its events, batch by batch.
 
     Raises:
         FailedActionError: the lake was compacted meanwhile.
     """
-    yield from _events(means, _of_span(span))
+    yield from _events(context, _of_span(span))
 
 
-def events_of_run(means: ActionContext, run_id: str) -> Iterator[LakeEvent]:
+def events_of_run(context: ActionContext, run_id: str) -> Iterator[LakeEvent]:
     """Return events of a run, and of the runs of which it is the parent or the root.
 
     Raises:
@@ -93,16 +93,16 @@ def events_of_run(means: ActionContext, run_id: str) -> Iterator[LakeEvent]:
     import pyarrow.dataset as ds  # noqa: PLC0415
 
     about = pc.match_substring(ds.field("body"), pattern=run_id)
-    span = _span_of(means.engine, run_id)
+    span = _span_of(context.engine, run_id)
     wanted = _Wanted(about) if span is None else _of_span(span, about)
-    yield from (event for event in _events(means, wanted) if _is_of(event.body, run_id))
+    yield from (event for event in _events(context, wanted) if _is_of(event.body, run_id))
 
 
-def event_body(means: ActionContext, seq: int, day: date) -> bytes | None:
+def event_body(context: ActionContext, seq: int, day: date) -> bytes | None:
     """Return the body of one event, by its number in the spool; None where the lake has it no more.
 
     Args:
-        means: with the lake.
+        context: with the lake.
         seq: of the event.
         day: in whose folder the event is.
 
@@ -112,17 +112,17 @@ def event_body(means: ActionContext, seq: int, day: date) -> bytes | None:
     import pyarrow.dataset as ds  # noqa: PLC0415
 
     wanted = _Wanted(ds.field("seq") == seq, day.isoformat(), day.isoformat())
-    return next((event.body for event in _events(means, wanted)), None)
+    return next((event.body for event in _events(context, wanted)), None)
 
 
-def _events(means: ActionContext, wanted: _Wanted) -> Iterator[LakeEvent]:
+def _events(context: ActionContext, wanted: _Wanted) -> Iterator[LakeEvent]:
     """Yield events, each once: by the manifest of now, where a folder vanished meanwhile."""
     done_to, tries = 0, 0
     seen: set[int] = set()  # of the batch that is being read
     while True:
         try:
-            for last_seq, folders in _batches(means, wanted, done_to):
-                for event in _of_folders(means, folders, wanted):
+            for last_seq, folders in _batches(context, wanted, done_to):
+                for event in _of_folders(context, folders, wanted):
                     if event.seq > done_to and event.seq not in seen:
                         seen.add(event.seq)
                         yield event
@@ -139,25 +139,25 @@ def _events(means: ActionContext, wanted: _Wanted) -> Iterator[LakeEvent]:
 
 
 def _batches(
-    means: ActionContext, wanted: _Wanted, behind: int
+    context: ActionContext, wanted: _Wanted, behind: int
 ) -> Iterator[tuple[int, list[Folder]]]:
     """Yield the folders of each batch with events behind this one, and the last it may hold."""
-    for _, group in groupby(_list(means, wanted), key=lambda folder: folder.batch):
+    for _, group in groupby(_list(context, wanted), key=lambda folder: folder.batch):
         folders = list(group)
         if folders[0].last_seq > behind:
             yield folders[0].last_seq, folders
 
 
 def _of_folders(
-    means: ActionContext, folders: list[Folder], wanted: _Wanted
+    context: ActionContext, folders: list[Folder], wanted: _Wanted
 ) -> Iterator[LakeEvent]:
-    source = read_events(means.lake, folders)
+    source = read_events(context.lake, folders)
     for batch in source.to_batches(columns=_COLUMNS, filter=wanted.where):
         yield from (LakeEvent(row["seq"], row["origin"], row["body"]) for row in batch.to_pylist())
 
 
-def _list(means: ActionContext, wanted: _Wanted) -> list[Folder]:
-    with means.engine.connect() as connection:
+def _list(context: ActionContext, wanted: _Wanted) -> list[Folder]:
+    with context.engine.connect() as connection:
         return list_folders(query_function(connection), wanted.first_day, wanted.last_day)
 
 

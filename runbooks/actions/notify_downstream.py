@@ -45,16 +45,16 @@ class NoticeSubject(msgspec.Struct, frozen=True):
     roots: tuple[Downstream, ...]
 
 
-def plan(asked: NotifyDownstream, means: ActionContext) -> ActionPlan:
+def plan(asked: NotifyDownstream, context: ActionContext) -> ActionPlan:
     """Plan which owners to notify, where, and about how many datasets.
 
     Raises:
         InvalidActionError: no such dataset or incident.
         RejectedActionError: no downstream owner can be notified.
     """
-    subject = _subject(asked, means)
+    subject = _subject(asked, context)
     by_owner = _by_owner(subject.roots)
-    channels = _channels(means, by_owner)
+    channels = _channels(context, by_owner)
     if not channels:
         named = ", ".join(sorted(by_owner)) or "nobody"
         message = f"downstream of {subject.root.name}: {named}; the policy has a slack for none"
@@ -70,40 +70,42 @@ def plan(asked: NotifyDownstream, means: ActionContext) -> ActionPlan:
     return ActionPlan(does=tuple(does), figures=figures, cautions=tuple(cautions))
 
 
-def perform(asked: NotifyDownstream, means: ActionContext) -> Done:
+def perform(asked: NotifyDownstream, context: ActionContext) -> Done:
     """Put the notices into the outbox, all or none.
 
     Raises:
         as `plan`.
     """
-    subject = _subject(asked, means)
+    subject = _subject(asked, context)
     by_owner = _by_owner(subject.roots)
-    channels = _channels(means, by_owner)
-    with write_transaction(means.engine) as connection:
+    channels = _channels(context, by_owner)
+    with write_transaction(context.engine) as connection:
         notified = [
             owner
             for owner, channel in sorted(channels.items())
-            if enqueue(connection, _notice(asked, means, subject, owner, by_owner[owner]), channel)
+            if enqueue(
+                connection, _notice(asked, context, subject, owner, by_owner[owner]), channel
+            )
         ]
     if not notified:
         raise RejectedActionError("nobody to notify: no owner downstream, or notified before")
     return Done(did=(f"notified {', '.join(notified)}",), figures={"notices": len(notified)})
 
 
-def _subject(asked: NotifyDownstream, means: ActionContext) -> NoticeSubject:
+def _subject(asked: NotifyDownstream, context: ActionContext) -> NoticeSubject:
     if (asked.dataset is None) == (asked.incident is None):
         raise InvalidActionError("notify-downstream: expected either `dataset` or `incident`")
     if asked.incident is not None:
-        return _of_incident(asked.incident, means)
-    found = means.graph.downstream(asked.dataset or "", asked.dataset_namespace)
+        return _of_incident(asked.incident, context)
+    found = context.graph.downstream(asked.dataset or "", asked.dataset_namespace)
     named = f"{key(found.namespace, found.name) & 0xFFFF_FFFF_FFFF_FFFF:016x}"
     root = MessageRoot("dataset", found.name, found.namespace)
     return NoticeSubject(
-        f"notice/{named}/{means.now}", root, found.name, means.now, named, (found,)
+        f"notice/{named}/{context.now}", root, found.name, context.now, named, (found,)
     )
 
 
-def _of_incident(incident_id: str, means: ActionContext) -> NoticeSubject:
+def _of_incident(incident_id: str, context: ActionContext) -> NoticeSubject:
     members = (
         select(dataset.c.namespace, dataset.c.name)
         .join(incident_member, incident_member.c.dataset_key == dataset.c.dataset_key)
@@ -112,16 +114,16 @@ def _of_incident(incident_id: str, means: ActionContext) -> NoticeSubject:
         .order_by(dataset.c.namespace, dataset.c.name)
         .limit(_MOST_ROOTS)
     )
-    with means.engine.connect() as connection:
+    with context.engine.connect() as connection:
         row = connection.execute(
             select(incident).where(incident.c.incident_id == incident_id)
         ).one_or_none()
         named = connection.execute(members).all()
     if row is None:
         raise InvalidActionError(f"no incident has the id {incident_id[:80]!r}")
-    roots = tuple(means.graph.downstream(name, namespace) for namespace, name in named)
+    roots = tuple(context.graph.downstream(name, namespace) for namespace, name in named)
     root = MessageRoot(row.root_kind, row.root_name, row.root_namespace)
-    notice = f"notice/{incident_id}/{means.now}"
+    notice = f"notice/{incident_id}/{context.now}"
     return NoticeSubject(notice, root, row.what, row.onset, row.correlation_id, roots)
 
 
@@ -140,17 +142,19 @@ def _gravity(one: Affected) -> tuple[int, str, str]:
     return [*TIERS, one.tier].index(one.tier), one.namespace, one.name
 
 
-def _channels(means: ActionContext, by_owner: dict[str, list[Affected]]) -> dict[str, ChannelName]:
+def _channels(
+    context: ActionContext, by_owner: dict[str, list[Affected]]
+) -> dict[str, ChannelName]:
     return {
         owner.name: ChannelName("slack", owner.slack)
-        for owner in means.policy.owners
+        for owner in context.policy.owners
         if owner.slack and owner.name in by_owner
     }
 
 
 def _notice(
     asked: NotifyDownstream,
-    means: ActionContext,
+    context: ActionContext,
     subject: NoticeSubject,
     owner: str,
     theirs: list[Affected],
@@ -165,7 +169,7 @@ def _notice(
         severity="ticket",
         what=subject.what,
         since=subject.since,
-        at=means.now,
+        at=context.now,
         root=subject.root,
         owner=owner,
         impacted=tuple(listed[:MAX_LISTED]),
@@ -173,5 +177,5 @@ def _notice(
         tiers=tuple((tier, count) for tier, count in tiers.items() if count),
         links=MessageLinks(),
         correlation_id=subject.correlation_id,
-        note=f"{asked.note} ({means.who})",
+        note=f"{asked.note} ({context.who})",
     )

@@ -46,14 +46,14 @@ class OpenSuppression(
     allow_no_match: bool = False
 
 
-def plan(asked: OpenSuppression, means: ActionContext) -> ActionPlan:
+def plan(asked: OpenSuppression, context: ActionContext) -> ActionPlan:
     """Plan the window, and count the datasets and jobs that match now.
 
     Raises:
         InvalidActionError: it has no end in time, or no pattern or reason.
     """
-    begin, until = _bounds(asked, means.now)
-    found = _matching(asked.pattern, means)
+    begin, until = _bounds(asked, context.now)
+    found = _matching(asked.pattern, context)
     times = f"{instant_text(begin)} to {instant_text(until)}"
     cautions = ["of jobs and datasets that match later too"]
     cautions += [_NO_MATCH] * (not any(found.values()))
@@ -66,14 +66,14 @@ def plan(asked: OpenSuppression, means: ActionContext) -> ActionPlan:
     )
 
 
-def perform(asked: OpenSuppression, means: ActionContext) -> Done:
+def perform(asked: OpenSuppression, context: ActionContext) -> Done:
     """Write it down; the next turn of the incidents goes by it.
 
     Raises:
         RequestError: an argument is invalid, or nothing matches the pattern.
     """
-    begin, until = _bounds(asked, means.now)
-    if not asked.allow_no_match and not any(_matching(asked.pattern, means).values()):
+    begin, until = _bounds(asked, context.now)
+    if not asked.allow_no_match and not any(_matching(asked.pattern, context).values()):
         raise InvalidActionError(
             f"pattern: {_NO_MATCH}; `--allow-no-match` opens the window anyway"
         )
@@ -81,13 +81,13 @@ def perform(asked: OpenSuppression, means: ActionContext) -> Done:
         pattern=asked.pattern,
         begin=begin,
         until=until,
-        by=means.who,
-        via=means.via,
+        by=context.who,
+        via=context.via,
         reason=asked.reason,
         name=asked.name,
     )
-    with write_transaction(means.engine) as connection:
-        number = create_window(connection, wanted, means.now)
+    with write_transaction(context.engine) as connection:
+        number = create_window(connection, wanted, context.now)
     return Done(
         did=(f"window {number} is open until {instant_text(until)}",), figures={"window": number}
     )
@@ -116,7 +116,7 @@ def _require_texts(asked: OpenSuppression) -> None:
         raise InvalidActionError(f"pattern: holds U+{ord(odd):04X}, which no name does")
 
 
-def _matching(pattern: str, means: ActionContext) -> dict[str, int]:
+def _matching(pattern: str, context: ActionContext) -> dict[str, int]:
     """Return how many datasets and jobs that are there now it hides."""
     activity = dataset_activity.c
     jobs = select(activity.last_job_namespace, activity.last_job_name).distinct()
@@ -126,7 +126,7 @@ def _matching(pattern: str, means: ActionContext) -> dict[str, int]:
         ),
         "jobs": jobs.where(activity.last_job_name.is_not(None)),
     }
-    with means.engine.connect() as connection:
+    with context.engine.connect() as connection:
         return {
             what: count_matches(pattern.strip(), map(tuple, connection.execute(query)))
             for what, query in named.items()

@@ -39,7 +39,7 @@ class InferredJobFacet(JobFacet):
     oracles: list[str] = attr.field(factory=list)
 
 
-def plan(asked: Reinfer, means: ActionContext) -> ActionPlan:
+def plan(asked: Reinfer, context: ActionContext) -> ActionPlan:
     """Plan the edges to declare.
 
     Raises:
@@ -47,7 +47,7 @@ def plan(asked: Reinfer, means: ActionContext) -> ActionPlan:
         RejectedActionError: neither log nor SQL has evidence of it.
         FailedActionError: the lake was compacted meanwhile.
     """
-    found = _found(asked, means)
+    found = _found(asked, context)
     outputs = {edge.downstream for edge in found.edges}
     shown = [
         f"{_shown(edge.upstream)} is read for {_shown(edge.downstream)} ({edge.oracle})"
@@ -68,14 +68,14 @@ def plan(asked: Reinfer, means: ActionContext) -> ActionPlan:
     )
 
 
-def perform(asked: Reinfer, means: ActionContext) -> Done:
+def perform(asked: Reinfer, context: ActionContext) -> Done:
     """Post one event an output; the same again is the same to the byte, and nothing new.
 
     Raises:
         as `plan`.
     """
-    bodies = events(_found(asked, means))
-    rejected = means.collector.post(bodies, origins.HISTORY)
+    bodies = events(_found(asked, context))
+    rejected = context.collector.post(bodies, origins.HISTORY)
     if rejected:
         raise FailedActionError(f"the collector rejected {len(rejected)} of them: {rejected[0]}")
     return Done(did=(f"posted {len(bodies):,} JobEvents",), figures={"events": len(bodies)})
@@ -107,8 +107,8 @@ def _event(found: Inferred, output: Name, inputs: list[Name], oracles: list[str]
     return Serde.to_json(event).encode()
 
 
-def _found(asked: Reinfer, means: ActionContext) -> Inferred:
-    found = infer(asked.run, means)
+def _found(asked: Reinfer, context: ActionContext) -> Inferred:
+    found = infer(asked.run, context)
     if not found.edges:
         message = (
             f"neither event log nor SQL says what run {asked.run} read for what: set"

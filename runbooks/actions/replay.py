@@ -38,19 +38,19 @@ class Replay(
     run: Annotated[str, Meta(min_length=8, max_length=200)] | None = None
 
 
-def plan(asked: Replay, means: ActionContext) -> ActionPlan:
+def plan(asked: Replay, context: ActionContext) -> ActionPlan:
     """Plan the events to post, counted by origin.
 
     Raises:
         InvalidActionError: neither a span nor a run, or both.
         RejectedActionError: the lake has no such events, or too many.
     """
-    span = _span(asked, means)
-    counts = count_of_span(means, span) if span else _counted(events_of_run(means, _run(asked)))
+    span = _span(asked, context)
+    counts = count_of_span(context, span) if span else _counted(events_of_run(context, _run(asked)))
     total = sum(counts.values())
     if not total:
         raise RejectedActionError(
-            f"the lake in {means.lake.place} has no event of {_what(asked, span)}"
+            f"the lake in {context.lake.place} has no event of {_what(asked, span)}"
         )
     if total > MOST_EVENTS:
         message = f"{_what(asked, span)}: {total:,} events; at most {MOST_EVENTS:,} at a time"
@@ -66,19 +66,19 @@ def plan(asked: Replay, means: ActionContext) -> ActionPlan:
     )
 
 
-def perform(asked: Replay, means: ActionContext) -> Done:
+def perform(asked: Replay, context: ActionContext) -> Done:
     """Post them; a second time is nothing new.
 
     Raises:
         FailedActionError: the collector went away; the same call again goes on.
     """
-    span = _span(asked, means)
-    found = events_of_span(means, span) if span else events_of_run(means, _run(asked))
+    span = _span(asked, context)
+    found = events_of_span(context, span) if span else events_of_run(context, _run(asked))
     posted, rejected = 0, list[str]()
     for batch in _batches(islice(found, MOST_EVENTS)):
         for origin in sorted({_again(event.origin) for event in batch}):
             bodies = [event.body for event in batch if _again(event.origin) == origin]
-            rejected += means.collector.post(bodies, origin)
+            rejected += context.collector.post(bodies, origin)
             posted += len(bodies)
     did = [f"posted {posted:,} events, of which {len(rejected):,} were rejected"]
     did += [f"rejected: {reason}" for reason in rejected[:_MOST_SHOWN]]
@@ -103,7 +103,7 @@ def _counted(events: Iterable[LakeEvent]) -> dict[str, int]:
     return counts
 
 
-def _span(asked: Replay, means: ActionContext) -> Span | None:
+def _span(asked: Replay, context: ActionContext) -> Span | None:
     """Return the time span, or None if a run is asked for."""
     if (asked.run is None) == (asked.from_ is None):
         raise InvalidActionError("replay: expected either `from`, with or without `to`, or `run`")
@@ -112,7 +112,7 @@ def _span(asked: Replay, means: ActionContext) -> Span | None:
             raise InvalidActionError("replay: `to` goes with `from`, and not with `run`")
         return None
     begin = in_utc(asked.from_, "from")
-    end = from_micros(means.now) if asked.to is None else in_utc(asked.to, "to")
+    end = from_micros(context.now) if asked.to is None else in_utc(asked.to, "to")
     if end <= begin:
         message = f"replay: to ({end.isoformat()}) is not after from ({begin.isoformat()})"
         raise InvalidActionError(message)

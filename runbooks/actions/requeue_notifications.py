@@ -17,13 +17,13 @@ class RequeueNotifications(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     channel: Annotated[str, Meta(min_length=3, max_length=500)]
 
 
-def plan(asked: RequeueNotifications, means: ActionContext) -> ActionPlan:
+def plan(asked: RequeueNotifications, context: ActionContext) -> ActionPlan:
     """Count the notifications that would be sent again.
 
     Raises:
         RejectedActionError: the channel has none; the text names those that have.
     """
-    with means.engine.connect() as connection:
+    with context.engine.connect() as connection:
         count = count_failed(connection, asked.channel)
         others = failed_channels(connection)
     if not count:
@@ -40,15 +40,15 @@ def plan(asked: RequeueNotifications, means: ActionContext) -> ActionPlan:
     )
 
 
-def perform(asked: RequeueNotifications, means: ActionContext) -> Done:
+def perform(asked: RequeueNotifications, context: ActionContext) -> Done:
     """Make them due now.
 
     Raises:
         RejectedActionError: as `plan`.
     """
-    plan(asked, means)
-    with write_transaction(means.engine) as connection:
-        count = requeue(connection, asked.channel, means.now)
+    plan(asked, context)
+    with write_transaction(context.engine) as connection:
+        count = requeue(connection, asked.channel, context.now)
     return Done(
         did=(f"{count:,} notifications of {asked.channel} are due now",),
         figures={"notifications": count},

@@ -39,14 +39,14 @@ class RejectedBody(msgspec.Struct, frozen=True):
     is_whole: bool
 
 
-def plan(asked: RequeueRejected, means: ActionContext) -> ActionPlan:
+def plan(asked: RequeueRejected, context: ActionContext) -> ActionPlan:
     """Plan the events to post, by reason, with an example of each.
 
     Raises:
         InvalidActionError: a number is none of what is kept.
         RejectedActionError: no event is stored, or there is no spool here.
     """
-    found = _kept(asked, means)
+    found = _kept(asked, context)
     whole = [one for one in found if one.is_whole]
     counts = Counter(one.reason for one in found)
     example = {one.reason: one for one in found}
@@ -63,18 +63,18 @@ def plan(asked: RequeueRejected, means: ActionContext) -> ActionPlan:
     )
 
 
-def perform(asked: RequeueRejected, means: ActionContext) -> Done:
+def perform(asked: RequeueRejected, context: ActionContext) -> Done:
     """Post one after the other, in the order in which they came.
 
     Raises:
         FailedActionError: the collector went away; the same call again goes on.
     """
     taken, again = 0, list[str]()
-    for one in _kept(asked, means):
-        body = _body(means, one.number) if one.is_whole else None
+    for one in _kept(asked, context):
+        body = _body(context, one.number) if one.is_whole else None
         if body is None:
             continue
-        reason = means.collector.requeue(body, one.origin, one.number)
+        reason = context.collector.requeue(body, one.origin, one.number)
         if reason is None:
             taken += 1
         else:
@@ -85,8 +85,8 @@ def perform(asked: RequeueRejected, means: ActionContext) -> Done:
     )
 
 
-def _kept(asked: RequeueRejected, means: ActionContext) -> list[RejectedBody]:
-    found = list(_rows(means))
+def _kept(asked: RequeueRejected, context: ActionContext) -> list[RejectedBody]:
+    found = list(_rows(context))
     if unknown := sorted(set(asked.numbers) - {one.number for one in found}):
         raise InvalidActionError(f"#{unknown[0]}: not rejected, or no longer stored")
     wanted = [
@@ -101,22 +101,22 @@ def _kept(asked: RequeueRejected, means: ActionContext) -> list[RejectedBody]:
     return wanted
 
 
-def _rows(means: ActionContext) -> Iterator[RejectedBody]:
-    with closing(_spool(means)) as spool:
+def _rows(context: ActionContext) -> Iterator[RejectedBody]:
+    with closing(_spool(context)) as spool:
         for number, reason, detail, origin, size, whole in spool.execute(_ROWS).fetchall():
-            # Of what one of our own readers found too large it sent the head, and no more.
+            # Of what one of our own senders found too large it sent the head, and no more.
             is_whole = size == whole and reason != _HEAD_ONLY
             yield RejectedBody(number, reason, detail, origin, is_whole)
 
 
-def _body(means: ActionContext, number: int) -> bytes | None:
-    with closing(_spool(means)) as spool:
+def _body(context: ActionContext, number: int) -> bytes | None:
+    with closing(_spool(context)) as spool:
         row = spool.execute(_BODY, (number,)).fetchone()
     return None if row is None else bytes(row[0])
 
 
-def _spool(means: ActionContext) -> sqlite3.Connection:
+def _spool(context: ActionContext) -> sqlite3.Connection:
     """Open the spool read-only: only the collector writes it."""
-    if not means.spool.is_file():
-        raise RejectedActionError(f"no spool at {means.spool}: run this where the collector runs")
-    return sqlite3.connect(f"{means.spool.absolute().as_uri()}?mode=ro", uri=True, timeout=10)
+    if not context.spool.is_file():
+        raise RejectedActionError(f"no spool at {context.spool}: run this where the collector runs")
+    return sqlite3.connect(f"{context.spool.absolute().as_uri()}?mode=ro", uri=True, timeout=10)

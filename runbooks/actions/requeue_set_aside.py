@@ -35,14 +35,14 @@ class RequeuedEvent(msgspec.Struct, frozen=True):
     failed_at: int
 
 
-def plan(asked: RequeueSetAside, means: ActionContext) -> ActionPlan:
+def plan(asked: RequeueSetAside, context: ActionContext) -> ActionPlan:
     """Say which events would be posted, by the error that they failed by.
 
     Raises:
         InvalidActionError: an event of this number was not set aside, or was posted again.
         RejectedActionError: no event is set aside.
     """
-    found = _kept(asked, means)
+    found = _kept(asked, context)
     counts = Counter(one.error for one in found)
     newest = {one.error: one for one in found}
     errors = [
@@ -57,18 +57,18 @@ def plan(asked: RequeueSetAside, means: ActionContext) -> ActionPlan:
     )
 
 
-def perform(asked: RequeueSetAside, means: ActionContext) -> Done:
+def perform(asked: RequeueSetAside, context: ActionContext) -> Done:
     """Post the events, in the order in which they came.
 
     Raises:
         FailedActionError: the collector went away; the same call again goes on.
     """
     posted, failed = 0, list[str]()
-    for one in _kept(asked, means):
-        reason = _posted(one, means)
+    for one in _kept(asked, context):
+        reason = _posted(one, context)
         if reason is None:
             posted += 1
-            _note(one.number, means)
+            _note(one.number, context)
         else:
             failed.append(f"#{one.number}: {reason}")
     did = (f"{posted:,} were accepted, {len(failed):,} were not", *failed[:_MOST_SHOWN])
@@ -76,12 +76,12 @@ def perform(asked: RequeueSetAside, means: ActionContext) -> Done:
     return Done(did=did, figures=figures, is_whole=not failed)
 
 
-def _posted(one: RequeuedEvent, means: ActionContext) -> str | None:
+def _posted(one: RequeuedEvent, context: ActionContext) -> str | None:
     """Return why the event was not accepted; None: it was."""
-    body = event_body(means, one.number, from_micros(one.received_at).date())
+    body = event_body(context, one.number, from_micros(one.received_at).date())
     if body is None:
         return "its body is no longer in the lake"
-    rejected = means.collector.post([_as_another(body)], one.origin)
+    rejected = context.collector.post([_as_another(body)], one.origin)
     return rejected[0] if rejected else None
 
 
@@ -90,14 +90,14 @@ def _as_another(body: bytes) -> bytes:
     return body.replace(b"{", b"{ ", 1)
 
 
-def _note(number: int, means: ActionContext) -> None:
-    with write_transaction(means.engine) as connection:
-        row = {"spool_seq": number, "requested_at": means.now}
+def _note(number: int, context: ActionContext) -> None:
+    with write_transaction(context.engine) as connection:
+        row = {"spool_seq": number, "requested_at": context.now}
         fold_rows(connection, event_requeue, [row])
 
 
-def _kept(asked: RequeueSetAside, means: ActionContext) -> list[RequeuedEvent]:
-    found = _waiting(means)
+def _kept(asked: RequeueSetAside, context: ActionContext) -> list[RequeuedEvent]:
+    found = _waiting(context)
     if unknown := sorted(set(asked.numbers) - {one.number for one in found}):
         raise InvalidActionError(f"#{unknown[0]}: not set aside, or posted again already")
     wanted = [one for one in found if not asked.numbers or one.number in asked.numbers]
@@ -106,7 +106,7 @@ def _kept(asked: RequeueSetAside, means: ActionContext) -> list[RequeuedEvent]:
     return wanted
 
 
-def _waiting(means: ActionContext) -> list[RequeuedEvent]:
+def _waiting(context: ActionContext) -> list[RequeuedEvent]:
     names = ("origin", "error", "received_at", "failed_at")
     number = event_set_aside.c.spool_seq
     is_posted = select(event_requeue.c.spool_seq)
@@ -115,5 +115,5 @@ def _waiting(means: ActionContext) -> list[RequeuedEvent]:
         .where(number.not_in(is_posted))
         .order_by(number)
     )
-    with means.engine.connect() as connection:
+    with context.engine.connect() as connection:
         return convert_rows(RequeuedEvent, connection.execute(waiting))

@@ -31,7 +31,7 @@ class RestartRole(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     role: Annotated[str, Meta(pattern=r"^[a-z]{1,30}$")]
 
 
-def plan(asked: RestartRole, means: ActionContext) -> ActionPlan:
+def plan(asked: RestartRole, context: ActionContext) -> ActionPlan:
     """Return what would be restarted, and what that costs.
 
     Raises:
@@ -41,43 +41,43 @@ def plan(asked: RestartRole, means: ActionContext) -> ActionPlan:
     """
     cost = _COSTS.get(asked.role)
     cautions = (cost,) if cost else ()
-    if workloads := _workloads(asked, means):
+    if workloads := _workloads(asked, context):
         for one in workloads:
-            restart_workload(_cluster(means, asked.role), one, means.now, is_dry=True)
+            restart_workload(_cluster(context, asked.role), one, context.now, is_dry=True)
         does = tuple(f"restart the {one}, which runs the role {asked.role}" for one in workloads)
         return ActionPlan(does=does, cautions=cautions)
-    state = means.supervised.roles()[asked.role]
+    state = context.supervised.roles()[asked.role]
     stopped = f"stop the role {asked.role}, which is {state}, and start it again"
     return ActionPlan(does=(stopped,), cautions=cautions)
 
 
-def perform(asked: RestartRole, means: ActionContext) -> Done:
+def perform(asked: RestartRole, context: ActionContext) -> Done:
     """Ask for it; a supervisor sees that within a second."""
-    if workloads := _workloads(asked, means):
+    if workloads := _workloads(asked, context):
         for one in workloads:
-            restart_workload(_cluster(means, asked.role), one, means.now, is_dry=False)
+            restart_workload(_cluster(context, asked.role), one, context.now, is_dry=False)
         return Done(did=tuple(f"restarted the {one}" for one in workloads))
-    means.supervised.ask_to_restart(asked.role)
+    context.supervised.ask_to_restart(asked.role)
     return Done(did=(f"asked for a restart of {asked.role}: `lineward status` counts it",))
 
 
-def _workloads(asked: RestartRole, means: ActionContext) -> list[Workload]:
+def _workloads(asked: RestartRole, context: ActionContext) -> list[Workload]:
     """Return the objects that run a role in Kubernetes; none where a supervisor here runs it."""
-    roles = means.supervised.roles()
+    roles = context.supervised.roles()
     if not roles:
-        return find_workloads(_cluster(means, asked.role), asked.role)
+        return find_workloads(_cluster(context, asked.role), asked.role)
     if asked.role not in roles:
         known = ", ".join(sorted(roles))
         raise InvalidActionError(f"`lineward up` runs no role {asked.role!r}; there are {known}")
     return []
 
 
-def _cluster(means: ActionContext, role: str) -> Kubernetes:
-    if means.kubernetes is None:
+def _cluster(context: ActionContext, role: str) -> Kubernetes:
+    if context.kubernetes is None:
         message = (
-            f"no `lineward up` runs on {means.data_dir} of this machine, and no Kubernetes is"
+            f"no `lineward up` runs on {context.data_dir} of this machine, and no Kubernetes is"
             " configured: set LINEWARD_KUBERNETES_URL, …_INSTANCE and …_NAMESPACE (in scaled mode"
             f" kubernetesSource.enabled and .actions), or {describe_restart(role)}"
         )
         raise RejectedActionError(message)
-    return means.kubernetes
+    return context.kubernetes

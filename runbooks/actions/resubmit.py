@@ -31,7 +31,7 @@ class Resubmit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: Annotated[str, Meta(pattern=_DNS)]
 
 
-def plan(asked: Resubmit, means: ActionContext) -> ActionPlan:
+def plan(asked: Resubmit, context: ActionContext) -> ActionPlan:
     """Plan the copy; the API server validates it by a dry run.
 
     Raises:
@@ -39,9 +39,9 @@ def plan(asked: Resubmit, means: ActionContext) -> ActionPlan:
         RejectedActionError: none is configured, or it, or a copy of it, has not ended.
         FailedActionError: Kubernetes says no, or nothing.
     """
-    kubernetes = _kubernetes(means)
+    kubernetes = _kubernetes(context)
     found = _ended(asked, kubernetes)
-    copy = copy_application(found, _mark(asked), _suffix(means))
+    copy = copy_application(found, _mark(asked), _suffix(context))
     kubernetes.create(asked.namespace, copy, is_dry=True)
     cautions = ["whatever it writes is written again: see that the job bears that"]
     if (found.get("spec") or {}) != copy["spec"]:
@@ -51,27 +51,27 @@ def plan(asked: Resubmit, means: ActionContext) -> ActionPlan:
     return ActionPlan(does=(does,), figures={"applications": 1}, cautions=tuple(cautions))
 
 
-def perform(asked: Resubmit, means: ActionContext) -> Done:
+def perform(asked: Resubmit, context: ActionContext) -> Done:
     """Create it.
 
     Raises:
         as `plan`.
     """
-    kubernetes = _kubernetes(means)
-    copy = copy_application(_ended(asked, kubernetes), _mark(asked), _suffix(means))
+    kubernetes = _kubernetes(context)
+    copy = copy_application(_ended(asked, kubernetes), _mark(asked), _suffix(context))
     made = kubernetes.create(asked.namespace, copy, is_dry=False)
     name = made.get("metadata", {}).get("name", copy["metadata"]["name"])
     did = f"created SparkApplication {asked.namespace}/{name}: kubectl get sparkapplication {name}"
     return Done(did=(f"{did} -n {asked.namespace}",), figures={"applications": 1})
 
 
-def _kubernetes(means: ActionContext) -> Kubernetes:
-    if means.kubernetes is None:
+def _kubernetes(context: ActionContext) -> Kubernetes:
+    if context.kubernetes is None:
         message = (
             "no Kubernetes is configured: set LINEWARD_KUBERNETES_URL, …_TOKEN_FILE, …_CA_FILE"
         )
         raise RejectedActionError(message)
-    return means.kubernetes
+    return context.kubernetes
 
 
 def _ended(asked: Resubmit, kubernetes: Kubernetes) -> dict[str, Any]:
@@ -84,8 +84,8 @@ def _ended(asked: Resubmit, kubernetes: Kubernetes) -> dict[str, Any]:
     return found
 
 
-def _suffix(means: ActionContext) -> str:
-    return f"{from_micros(means.now):%Y%m%d%H%M%S}"
+def _suffix(context: ActionContext) -> str:
+    return f"{from_micros(context.now):%Y%m%d%H%M%S}"
 
 
 def copy_application(found: dict[str, Any], mark: str, suffix: str) -> dict[str, Any]:

@@ -50,10 +50,10 @@ class Past(msgspec.Struct, frozen=True):
 
 
 class Due(msgspec.Struct, frozen=True):
-    """Action to call now, as `calling.Call` and `means.ActionContext` take it.
+    """Action to call now, as `calling.Call` and `action.ActionContext` take it.
 
     Attributes:
-        who: for the audit log, by which `past` finds it again.
+        who: for the audit log, by which `past_actions` finds it again.
     """
 
     do: str
@@ -85,7 +85,7 @@ def due_actions(policy: Policy, occasion: Occasion, done: Iterable[Past]) -> lis
 
 
 def past_actions(connection: Connection, incident: str, now: int) -> list[Past]:
-    """Return earlier actions for `due`, from the audit log; a call that died counts too."""
+    """Return earlier actions for `due_actions`, from the audit log; a call that died counts too."""
     of_policy = audit.c.via == "policy"
     is_asked = (audit.c.who == f"{_WHO}{incident}") | (audit.c.at > now - HOUR_MICROS)
     rows = connection.execute(

@@ -52,15 +52,15 @@ def run_action(  # noqa: PLR0913 - what, by whom, where, when
     if not is_there(settings.catalog):
         raise NoDataError(filling_advice(settings))
     policy = policy or read_accepted_policy(settings)
-    means = _means(settings, policy, asker, to_micros(clock()), fence)
+    context = _build_context(settings, policy, asker, to_micros(clock()), fence)
     wanted = Call(name=name, arguments=arguments, is_dry=is_dry, is_allowed=asker.is_allowed)
     try:
-        return call_action(wanted, means)
+        return call_action(wanted, context)
     finally:
-        means.engine.dispose()
+        context.engine.dispose()
 
 
-def _means(
+def _build_context(
     settings: Settings, policy: Policy, asker: Requester, now: int, fence: LeadershipFence | None
 ) -> ActionContext:
     kubernetes = read_kubernetes_settings()

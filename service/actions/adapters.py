@@ -52,7 +52,7 @@ class CollectorAdapter:
             url=settings.collector,
             origin=origin,
             token_file=settings.collector_token_file,
-            secret_file=settings.reader_secret,
+            secret_file=settings.sender_secret,
         )
         return CollectorClient(target, give_up_seconds=self._give_up_seconds)
 

@@ -74,7 +74,7 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-def print_json(answer: Any) -> None:  # noqa: ANN401 - any of `answers.shapes`
+def print_json(answer: Any) -> None:  # noqa: ANN401 - any document of `docs/cli.md`
     """Print a JSON document on standard output."""
     document = msgspec.json.format(msgspec.json.encode(answer), indent=2)
     sys.stdout.write(document.decode() + "\n")

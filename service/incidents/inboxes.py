@@ -58,13 +58,13 @@ class PagerDutyInbox:
         return self._secret_file is not None
 
     def take(self, body: bytes, signatures: str | None, now: datetime) -> bool:
-        """Write down the command that an event is; return whether PagerDuty signed it.
+        """Store the command of an event; return whether PagerDuty signed it.
 
         A command that comes to nothing is in the audit log, and is no error of PagerDuty's: it
         would repeat the event, and end the subscription after enough of these.
 
         Raises:
-            RequestError: it is PagerDuty's, and no event.
+            RequestError: PagerDuty signed the body, but it is no event.
         """
         if not verify_pagerduty_signature(
             body, signatures, _read_signing_secret(self._secret_file)
@@ -133,10 +133,10 @@ class SlackInbox:
         return self._secret_file is not None
 
     def take(self, request: Signed, now: datetime) -> Stranger | None:
-        """Write down what was pressed; who it was that is not let in, if so.
+        """Store the command of a pressed button; return the sender if they may not use it.
 
         Raises:
-            RequestError: it is Slack's, and asks for nothing that there is.
+            RequestError: Slack signed the request, but it names no known command.
         """
         if not verify_slack_signature(
             request.body,

@@ -169,7 +169,7 @@ class BatchSender:
             url=settings.collector,
             origin=origin,
             token_file=settings.collector_token_file,
-            secret_file=settings.reader_secret,
+            secret_file=settings.sender_secret,
         )
         self._reach = CollectorClient(self._target, give_up_seconds=retry_seconds)
         self._poster = EventUploader(self._reach)

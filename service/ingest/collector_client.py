@@ -19,7 +19,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from collector.reader_secret import HEADER, read_reader_secret
+from collector.sender_secret import HEADER, read_sender_secret
 from lineage.process.environment import InvalidSettingError
 from service.errors import RejectedInputError
 
@@ -42,7 +42,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
         url: of the collector, without a path.
         origin: what the events are marked with (`Lineward-Origin`).
         token_file: holds the bearer token; read again for each try, so that it can be replaced.
-        secret_file: holds the secret of Lineward's own readers, without which the collector ignores
+        secret_file: holds the secret of Lineward's own senders, without which the collector ignores
             the origin; read again for each try. None: the origin needs none.
     """
 
@@ -192,7 +192,7 @@ def read_token_file(file: Path) -> str:
 def _secret_in(file: Path) -> str:
     """Return the secret; the collector rejects an empty one and names the missing setting."""
     try:
-        return read_reader_secret(file).decode("ascii")
+        return read_sender_secret(file).decode("ascii")
     except (OSError, InvalidSettingError):
         return ""
 

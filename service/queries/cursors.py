@@ -22,7 +22,7 @@ def cursor_of(question: object, key: _Key) -> str:
     """Return the cursor of the page after the row with this sort key.
 
     Args:
-        question: which list, with its filters; anything that msgspec encodes.
+        question: the query with its filters, as anything that msgspec encodes.
         key: of the last row that is shown.
     """
     return urlsafe_b64encode(msgspec.json.encode((_mark(question), key))).decode().rstrip("=")

@@ -9,12 +9,12 @@ from lineage.states import (
     BAD,
     COVERAGE,
     FACTS,
-    FAILED_RUN,
     FAILING,
     FRESHNESS,
     GOOD,
     LEARNING,
-    SUBMITTED,
+    repeats_message,
+    reports_failed_run,
 )
 from service.queries.dataset_lookup import Dataset
 from service.queries.datasets import states_of
@@ -143,7 +143,7 @@ def _learned(known: DatasetDetail) -> list[str]:
 def _state(row: Row, visibility: Visibility) -> SliState:
     is_own = row.sli in _OWN_SLIS and row.reason in _OWN_REASONS
     evidence = row.evidence
-    if evidence and not (visibility.is_whole or (is_own and not _has_message(evidence))):
+    if evidence and not (visibility.is_whole or (is_own and not repeats_message(evidence))):
         evidence = "not shown: may name datasets that this token may not see"
     return SliState(
         sli=row.sli,
@@ -156,11 +156,6 @@ def _state(row: Row, visibility: Visibility) -> SliState:
         limit_seconds=row.limit_seconds,
         limit_origin=row.limit_origin,
     )
-
-
-def _has_message(evidence: str) -> bool:
-    """Return whether evidence has a message of a run or of Kubernetes, which may name anything."""
-    return evidence.startswith(FAILED_RUN) or SUBMITTED in evidence
 
 
 def _doubt(known: DatasetDetail) -> list[str]:
@@ -199,7 +194,7 @@ def _sentence(state: SliState) -> str:
 
 def _joint(state: SliState) -> str:
     """Return what joins a state to its evidence: a failed run is no reason for a good one."""
-    has_failed = state.evidence is not None and state.evidence.startswith(FAILED_RUN)
+    has_failed = state.evidence is not None and reports_failed_run(state.evidence)
     return ", although " if has_failed and state.state in {GOOD, LEARNING} else ": "
 
 

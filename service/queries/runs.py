@@ -140,7 +140,7 @@ def details_of(
 
     Args:
         reader: of the catalog.
-        rows: of `rows_of` or `rows_by_key`.
+        rows: of `rows_by_id` or `rows_by_key`.
         visibility: permissions of the token.
         is_seen: its condition on a dataset, as `seen` gives it, with its values.
     """

@@ -77,10 +77,11 @@ class Leader:
         self._engine: Engine | None = None
         self._is_start = True
 
-    def is_leading(self) -> bool:
-        """Return whether this process holds the lease, by a renewal of the last minute.
+    def has_led_lately(self) -> bool:
+        """Return whether this process took or renewed the lease in the last minute.
 
-        After a longer pause another process may lead: the next turn knows.
+        For metrics only. The lease lasts shorter, so that another process may lead already: work
+        that writes takes `fence`, which the database confirms.
         """
         held = self._held
         return held is not None and self._count() < held.renewed_at + _PATIENCE_SECONDS

@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog.trouble import CatalogError
 from lineage.lease_rules import LeaseLostError
+from lineage.periods import retry_seconds
 from lineage.process.clock import Clock, system_clock
 from lineage.process.health import HEALTH
 from service.runtime.jobs import (
@@ -34,7 +35,6 @@ from service.runtime.jobs import (
 )
 
 _MISFIRES: Final = {RUN_ONCE: {"coalesce": True, "misfire_grace_time": None, "max_instances": 1}}
-_FIRST_RETRY_SECONDS: Final = 60.0
 _REPORT: Final = "job_report"
 _REPORT_SECONDS: Final = 5.0
 _LONGEST_WAIT_SECONDS: Final = 1.0
@@ -229,7 +229,7 @@ class _Runner:
         elif self._is_waiting:
             seconds = EVERY_SECONDS
         elif self._failures:
-            seconds = min(every, _FIRST_RETRY_SECONDS * 2 ** min(self._failures - 1, 20))
+            seconds = min(every, retry_seconds(self._failures))
         else:
             seconds = every if share is None else max(every, self._seconds / share)
         return None if seconds == every else seconds

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from collector.reader_secret import secret_path
+from collector.sender_secret import secret_path
 from lineage.event_log.settings import SPOOL
 from lineage.lake.settings import LakeSettings, read_lake_settings
 from lineage.lake.storage import Lake, open_lake
@@ -37,7 +37,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     catalog_url: str | None = None  # none: SQLite in the data folder
     catalog_password_file: Path | None = None  # has the password of the URL's user
     collector_token_file: Path | None = None
-    reader_secret_file: Path | None = None  # none: that of a collector with the same data folder
+    sender_secret_file: Path | None = None  # none: that of a collector with the same data folder
     access_audit_days: Annotated[int, Meta(ge=1, le=3_650)] = 400
     history_days: Annotated[int, Meta(ge=1, le=3_650)] = 400  # ended incidents, hours of SLIs
     marquez_url: str | None = None  # none: no Marquez; more in service/ingest/marquez
@@ -69,9 +69,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return (self.collector_url or self._url(self.collector_port)).rstrip("/")
 
     @property
-    def reader_secret(self) -> Path:
-        """File of the secret by which the collector knows Lineward's own readers."""
-        return secret_path(self.data_dir, self.reader_secret_file)
+    def sender_secret(self) -> Path:
+        """File of the secret by which the collector knows Lineward's own senders."""
+        return secret_path(self.data_dir, self.sender_secret_file)
 
     @property
     def service_url(self) -> str:

@@ -143,7 +143,7 @@ def tail_score() -> Column:
 
 
 def limits(learned: DataFrame, times: WorkingTimes) -> DataFrame:
-    """`sli_schemas.LIMITS` from what `with_tails` gives."""
+    """Return the columns `_LIMITS` of each dataset, from the frame of `with_tails`."""
 
     # From working time back to the wall's is a look-up in the 168 hours of the week.
     def limit(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:

@@ -16,8 +16,8 @@ from lineage.catalog.engine import migrate, open_catalog
 from lineage.policy import DEFAULT
 from lineage.process.clock import Clock
 from slis.evaluation.evaluation import evaluate
+from slis.made_up_events import fill_spool, make_events
 from slis.settings import PipelineSettings, SharedPaths
-from slis.spool_events import fill_spool, make_events
 from slis.stream.landing import BatchLanding
 from slis.stream.log.spool_reader import BatchLimits
 

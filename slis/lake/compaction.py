@@ -88,8 +88,8 @@ def rewrite(lake: Lake, folders: Sequence[Folder], target: str) -> list[File]:
     return files
 
 
-def choose_place(spark: SparkSession, lake: Lake) -> Rewrite:
-    """Return what rewrites a piece: the driver on its own disk, else an executor."""
+def choose_rewrite(spark: SparkSession, lake: Lake) -> Rewrite:
+    """Return the function that rewrites a piece: in the driver on its disk, else on an executor."""
     if lake.is_local:
         return rewrite
 

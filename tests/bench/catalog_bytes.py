@@ -15,8 +15,8 @@ from sqlalchemy import Engine, text
 from lab.bench.pipeline import open_landing
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.process.clock import system_clock
+from slis.made_up_events import fill_spool, make_events
 from slis.settings import SharedPaths
-from slis.spool_events import fill_spool, make_events
 from tests.suite.postgres_server import running_postgres
 
 _APART = timedelta(milliseconds=1)

@@ -19,8 +19,8 @@ from rich.table import Table
 from lineage.origins import HTTP
 from lineage.process.clock import SECOND_MICROS, to_micros
 from service.cli.terminal import console
+from slis.made_up_events import make_events
 from slis.spark.garbage_collection import no_search
-from slis.spool_events import make_events
 from slis.stream.facts import extract_facts, extract_from_table
 from slis.stream.log.spool_reader import record_batches
 from slis.stream.reading import read_event

@@ -33,7 +33,7 @@ from slis.lake import compaction
 from slis.lake.batches import with_times, write_raw
 from slis.lake.names import BATCH
 from slis.lake.writer import LakeWriter
-from slis.spool_events import make_events
+from slis.made_up_events import make_events
 from slis.stream.log.spool_reader import SPOOL_COLUMNS
 from slis.stream.merge.merge import advance_cursor
 

@@ -20,8 +20,8 @@ from lab.bench.catalogs import CatalogMeter
 from lab.bench.pipeline import open_landing
 from lineage.process.clock import system_clock
 from lineage.process.logs import log_to_stderr
+from slis.made_up_events import fill_spool, make_events
 from slis.settings import SharedPaths
-from slis.spool_events import fill_spool, make_events
 from slis.stream.merge.merge import MergeResult
 from tests.bench.partition_merges import catalog
 

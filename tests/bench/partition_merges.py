@@ -21,8 +21,8 @@ from lab.bench.catalogs import CatalogMeter
 from lab.bench.pipeline import open_landing
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.process.clock import system_clock, to_micros
+from slis.made_up_events import fill_spool, make_events
 from slis.settings import SharedPaths
-from slis.spool_events import fill_spool, make_events
 from slis.stream.merge.merge import MergeResult
 from tests.lineage.catalog.partitioned import partition_names
 from tests.suite.postgres_server import running_postgres

@@ -22,8 +22,8 @@ from lineage.catalog.partitions import add_partition, add_partitions
 from lineage.catalog.retention import RANGES
 from lineage.process.clock import from_micros, system_clock, to_micros
 from lineage.process.logs import log_to_stderr
+from slis.made_up_events import fill_spool, make_events
 from slis.settings import PipelineSettings, SharedPaths
-from slis.spool_events import fill_spool, make_events
 from slis.stream.landing import BatchLanding
 from slis.stream.log.spool_reader import BatchLimits
 from tests.bench.merge_statements import StatementMeter

@@ -33,8 +33,8 @@ from lineage.event_log.settings import KafkaLog
 from lineage.process.clock import system_clock, to_micros
 from lineage.process.logs import log_to_stderr
 from service.cli.terminal import console
+from slis.made_up_events import fill_spool, make_events
 from slis.settings import SharedPaths
-from slis.spool_events import fill_spool, make_events
 from tests.bench import landing
 from tests.bench.slices import Cost, Measured, Meter, mark_slices
 from tests.faults.cluster import Cluster

@@ -19,7 +19,7 @@ from tests.cluster.releases import RESTRICTED, Release
 from tests.cluster.scaled import DEPLOYMENT, SPARK, Layout, Scaled
 from tests.cluster.service_proxy import ServiceProxy
 from tests.helm.charts import NAMESPACE
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 _IN_VALUES = ("jobs", "etl", "grafana")  # namespaces that the values files of `ci/` name
 _numbers = itertools.count(1)

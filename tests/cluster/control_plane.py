@@ -15,8 +15,8 @@ import trustme
 
 from tests.cluster.networks import HOST, SERVICES, SERVICES_IPV6
 from tests.helm.charts import ROOT
-from tests.service.waiting import until
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 BINARIES = ROOT / "build" / "cluster"
 _ISSUER = "https://kubernetes.default.svc"

@@ -9,7 +9,7 @@ import httpx
 from lineage.process.clock import system_clock
 from tests.cluster.scaled import Scaled
 from tests.collector.bodies import body, run_event
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 _PAUSE_SECONDS = 0.1
 _DURATION = timedelta(minutes=20)  # of each run, all of it in the past

@@ -32,8 +32,8 @@ from tests.cluster.scaled_objects import (
 )
 from tests.cluster.submission import DRIVER, operator_settings, submit
 from tests.helm.charts import Manifest
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 
 class Layout(NamedTuple):

@@ -29,7 +29,7 @@ def secrets(engines: Engines) -> dict[str, dict[str, str]]:
     return {
         "lineward-collector": {"token": SENDER},
         "lineward-reader": {"token": READER},
-        "lineward-reader-secret": {"secret": _LONG},
+        "lineward-sender-secret": {"secret": _LONG},
         "lineward-catalog": {"url": engines.catalog_url, "password": PASSWORD},
         "lineward-kafka": {"client.properties": "security.protocol=PLAINTEXT\n"},
         "lineward-lake": {"access-key": "k", "secret-key": "s"},

@@ -10,8 +10,8 @@ import httpx
 
 from tests.cluster.control_plane import BINARIES
 from tests.cluster.networks import NODE_ADDRESS, Network
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 _HEALTH = f"http://{NODE_ADDRESS}:10256/healthz"
 

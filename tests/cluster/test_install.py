@@ -7,7 +7,7 @@ import pytest
 
 from tests.cluster.api import Api
 from tests.helm.charts import VALUES, Manifest, each_values_file, find_all, render
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
 
@@ -60,7 +60,7 @@ def test_services_have_addresses_of_both_families(api, release, name):
     """Require both: an API server that has them gives each Service two addresses, or none."""
     installed = release(name)
     both = ["IPv4", "IPv6"]
-    options = "service.ipFamilyPolicy=RequireDualStack,service.ipFamilies={IPv4,IPv6}"
+    options = "services.ipFamilyPolicy=RequireDualStack,services.ipFamilies={IPv4,IPv6}"
 
     installed.install("--set", options)
 

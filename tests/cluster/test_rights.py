@@ -11,7 +11,7 @@ from runbooks.actions.resubmit import Resubmit, perform, plan
 from runbooks.actions.workloads import find_workloads, restart_workload
 from tests.cluster.jobs import PATH, create_job, list_jobs
 from tests.helm.charts import RELEASE
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
 

@@ -10,7 +10,7 @@ from tests.cluster.networks import HOSTS
 from tests.cluster.posted_runs import event, post_run
 from tests.cluster.scaled_objects import KEY
 from tests.faults.comparing import landed, most_files
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = [
     pytest.mark.cluster,

@@ -8,7 +8,7 @@ import pytest
 from tests.cluster.networks import HOSTS
 from tests.cluster.posted_runs import Sender, post_run
 from tests.faults.comparing import landed
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = [
     pytest.mark.cluster,

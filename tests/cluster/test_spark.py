@@ -12,7 +12,7 @@ from tests.cluster.control_plane import ControlPlane
 from tests.cluster.releases import Release
 from tests.cluster.submission import DRIVER, command, environment, operator_settings, submit
 from tests.helm.charts import Manifest, find
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
 

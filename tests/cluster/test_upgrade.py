@@ -5,7 +5,7 @@ import pytest
 from tests.cluster.api import Api, RejectedError
 from tests.cluster.releases import Release, copy_chart
 from tests.helm.charts import Manifest
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
 

@@ -19,7 +19,7 @@ from tests.cluster.control_plane import ControlPlane
 from tests.cluster.jobs import PATH, are_served, create_job, list_jobs, set_state
 from tests.cluster.releases import Release
 from tests.helm.charts import Manifest
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
 

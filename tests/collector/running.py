@@ -13,8 +13,8 @@ from typing import Any
 
 import httpx
 
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 _PORT = re.compile(r'"port": (\d+), "event": "collector_listening"')
@@ -90,15 +90,15 @@ class Collector:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return CLIENT.post(f"{self.url}{path}", content=body, headers=named)
 
-    def post_as_reader(
+    def post_as_own(
         self, body: bytes, path: str = "/api/v1/lineage", **headers: str
     ) -> httpx.Response:
-        """Send one body as Lineward's own readers do: with the secret of the data folder."""
+        """Send one body as Lineward's own senders do: with the secret of the data folder."""
         return self.post(body, path, lineward_reader=self.secret(), **headers)
 
     @property
     def secret_file(self) -> Path:
-        """Return the path of the secret of Lineward's own readers."""
+        """Return the path of the secret of Lineward's own senders."""
         return self.folder / "reader.secret"
 
     def secret(self) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from collector.events import ValidEvent
 from collector.settings import Limits
 from collector.writes import WriteRequest
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 OLD = Limits(keep_seconds=60)

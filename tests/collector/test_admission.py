@@ -1,4 +1,4 @@
-"""Permissions of senders: other hosts, other sites, and the headers of Lineward's readers."""
+"""Permissions of senders: other hosts, other sites, and the headers of Lineward's senders."""
 
 import stat
 
@@ -67,8 +67,8 @@ def test_posts_of_programs_are_accepted(collector, content_type):
     assert collector.post(new_body(), content_type=content_type).status_code == 201
 
 
-def test_the_secret_of_the_readers_is_readable_by_its_owner_only(start):
-    """Keep it over a restart, as readers on other machines have copies."""
+def test_the_secret_of_own_senders_is_readable_by_its_owner_only(start):
+    """Keep it over a restart, as senders on other machines have copies."""
     collector = start().ready()
     secret = collector.secret()
     modes = [
@@ -114,7 +114,7 @@ def test_other_headers_of_another_sender_are_ignored_and_counted(collector):
 @pytest.mark.parametrize(
     "marks", [{"lineward_origin": "history"}, {"lineward_requeued": "1"}], ids=["origin", "number"]
 )
-def test_a_reader_with_a_wrong_secret_gets_the_setting_s_name(collector, secret, marks):
+def test_an_own_sender_with_a_wrong_secret_gets_the_setting_s_name(collector, secret, marks):
     """Reject it, as its history would count as current and burn error budgets."""
     raw = new_body()
 
@@ -126,7 +126,7 @@ def test_a_reader_with_a_wrong_secret_gets_the_setting_s_name(collector, secret,
     )
 
     assert answer.status_code == 401
-    assert "LINEWARD_READER_SECRET_FILE" in answer.json()["detail"]
+    assert "LINEWARD_SENDER_SECRET_FILE" in answer.json()["detail"]
     assert _stored_origins(collector, raw) == []
 
 
@@ -139,15 +139,15 @@ def test_shipped_events_are_accepted_with_a_wrong_secret(collector, origin):
     assert _stored_origins(collector, raw) == ["http"]
 
 
-def test_a_reader_may_use_the_token(start, tmp_path):
-    """Accept the token, which readers on other machines have already."""
+def test_an_own_sender_may_use_the_token(start, tmp_path):
+    """Accept the token, which senders on other machines have already."""
     token = tmp_path / "token"
     token.write_text("s3cret-x")
     collector = start(token_file=token).ready()
     raw, other = new_body(), new_body()
 
     shown = collector.post(raw, authorization="Bearer s3cret-x", lineward_origin="history")
-    hidden = collector.post_as_reader(other, lineward_origin="history")
+    hidden = collector.post_as_own(other, lineward_origin="history")
 
     assert (shown.status_code, hidden.status_code) == (201, 401)
     assert _stored_origins(collector, raw) == ["history"]

@@ -22,8 +22,8 @@ from collector.parser import EventParser
 from collector.settings import Limits
 from tests.collector.bodies import body, new_body, run_event, with_facet
 from tests.collector.running import Collector
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 BATCH = "/api/v1/lineage/batch"
 _MAX_BYTES = 300 << 20

@@ -17,7 +17,7 @@ from collector.errors import CheckFailedError, RejectedRequestError
 from collector.settings import Limits
 from tests.collector.bodies import body, new_body, run_event, with_facet
 from tests.collector.running import descendants, runs
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 LINEAGE = "/api/v1/lineage"
 BATCH = "/api/v1/lineage/batch"

@@ -5,9 +5,7 @@ import os
 import pytest
 from sqlalchemy import insert
 
-from collector.cursors import read_cursors
-from collector.high_water import NOT_READ
-from collector.prune import read_or_nothing
+from collector.cursors import NOT_READ, read_cursors, read_or_nothing
 from collector.settings import CollectorLocation
 from lineage.catalog.tables import reader_cursor
 

@@ -12,8 +12,9 @@ import httpx
 import pytest
 from sqlalchemy import insert
 
-from collector import prune
-from collector.high_water import NOT_READ, Cursors, high_water_of
+from collector import cursor_worker, cursors
+from collector.cursors import NOT_READ, Cursors
+from collector.high_water import high_water_of
 from collector.opening import make_whole
 from collector.settings import CollectorLocation, Limits
 from collector.spool import Spool
@@ -23,8 +24,8 @@ from lineage.catalog.tables import reader_cursor
 from lineage.process.clock import to_micros
 from tests.collector.bodies import body, new_body, run_event
 from tests.collector.spools import NOON, Outcomes, events, wait_for_groups
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 LATER = NOON + timedelta(minutes=5)
 PAGE = 4_096
@@ -311,7 +312,7 @@ def waiting(tmp_path, path, stored, clock, outcomes):
     engine.dispose()
     spool = Spool(path, Limits(), clock, outcomes)
     spool.start()
-    until(lambda: spool.passed.room is not None)
+    until(lambda: spool.retention.room is not None)
     yield spool, CollectorLocation(data_dir=tmp_path)
     spool.stop()
 
@@ -319,7 +320,7 @@ def waiting(tmp_path, path, stored, clock, outcomes):
 def _rounds(waiting, cursors):
     spool, place = waiting
     for before, now in pairwise(cursors):
-        prune.look_ahead(spool, place, before, now)
+        cursor_worker.look_ahead(spool, place, before, now)
     return spool.damaged.is_set()
 
 
@@ -351,9 +352,9 @@ def test_a_reader_ahead_of_the_spool_starts_a_check(waiting):
 def test_a_reader_ahead_of_the_writer_s_last_note_is_not_ahead(waiting):
     """Accept newer numbers, as the writer records its last one once a second."""
     spool, place = waiting
-    spool.passed.room = spool.passed.room._replace(last_seq=150)
+    spool.retention.room = spool.retention.room._replace(last_seq=150)
 
-    prune.look_ahead(spool, place, NOT_READ, Cursors(200, 200, 200))
+    cursor_worker.look_ahead(spool, place, NOT_READ, Cursors(200, 200, 200))
 
     assert not spool.damaged.is_set()
 
@@ -362,8 +363,8 @@ def test_cursors_are_read_from_the_catalog(waiting):
     """Read them as for `look_ahead` and the repair."""
     _, place = waiting
 
-    assert prune.read_or_nothing(place) == Cursors(10, 10, 10)
+    assert cursors.read_or_nothing(place) == Cursors(10, 10, 10)
     assert (
-        prune.read_or_nothing(CollectorLocation(catalog_url="postgresql+psycopg://127.0.0.1:1/x"))
+        cursors.read_or_nothing(CollectorLocation(catalog_url="postgresql+psycopg://127.0.0.1:1/x"))
         == NOT_READ
     )

@@ -8,8 +8,8 @@ import pytest
 
 from collector.settings import Limits
 from tests.collector.bodies import body, dataset_event, job_event, new_body, run_event
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 BATCH = "/api/v1/lineage/batch"
 _TEN_MEGABYTES = 10 << 20
@@ -84,7 +84,7 @@ def test_rejected_events_of_a_history_load_are_counted_apart(collector):
     """Store the origin, as a backfill of broken lines is no current error."""
     raw = body(run_event(run={"runId": "nightly-43"}))
 
-    collector.post_as_reader(raw, lineward_origin="history")
+    collector.post_as_own(raw, lineward_origin="history")
 
     assert (raw, "history") in collector.rows("SELECT body, origin FROM rejected")
 
@@ -227,11 +227,11 @@ def test_the_origin_is_stored(collector, origin):
     """Mark history, which counts in no SLI, and events of Marquez, which are not sent back."""
     raw = new_body()
 
-    answer = collector.post_as_reader(b"[" + raw + b"]", BATCH, lineward_origin=origin)
+    answer = collector.post_as_own(b"[" + raw + b"]", BATCH, lineward_origin=origin)
 
     assert answer.status_code == 204
     assert _stored_rows(collector, raw) == [(origin, "run")]
-    assert collector.post_as_reader(new_body(), lineward_origin="me").status_code == 400
+    assert collector.post_as_own(new_body(), lineward_origin="me").status_code == 400
 
 
 def test_a_large_batch_is_taken_whole(collector):

@@ -12,7 +12,7 @@ import pytest
 
 from tests.collector.bodies import new_body
 from tests.collector.running import ROOT, read_to_end
-from tests.service.waiting import is_running, until
+from tests.suite.waiting import is_running, until
 
 
 def test_a_stop_finishes_requests_in_flight(start):

@@ -34,7 +34,7 @@ def test_an_accepted_event_is_no_longer_rejected(rejected_event):
     collector, body = rejected_event
     ((number, _),) = _rejected_rows(collector)
 
-    answer = collector.post_as_reader(body, lineward_requeued=str(number), lineward_origin="http")
+    answer = collector.post_as_own(body, lineward_requeued=str(number), lineward_origin="http")
 
     assert answer.status_code == 201
     assert _rejected_rows(collector) == []
@@ -48,7 +48,7 @@ def test_an_event_that_is_rejected_again_is_stored_once(start):
     collector.post(body)
     before = _rejected_rows(collector)
 
-    answer = collector.post_as_reader(body, lineward_requeued=str(before[0][0]))
+    answer = collector.post_as_own(body, lineward_requeued=str(before[0][0]))
 
     assert (answer.status_code, answer.json()["path"]) == (400, "$.run")
     assert _rejected_rows(collector) == before
@@ -60,7 +60,7 @@ def test_a_number_alone_removes_no_rejection(rejected_event):
     ((number, _),) = _rejected_rows(collector)
     other = bodies.new_body()
 
-    assert collector.post_as_reader(other, lineward_requeued=str(number)).status_code == 201
+    assert collector.post_as_own(other, lineward_requeued=str(number)).status_code == 201
     assert _rejected_rows(collector) == [(number, body)]
 
 
@@ -85,7 +85,7 @@ def test_an_invalid_number_is_a_400(start, number):
     collector = start().ready()
     body = bodies.new_body()
 
-    answer = collector.post_as_reader(body, lineward_requeued=number)
+    answer = collector.post_as_own(body, lineward_requeued=number)
 
     assert answer.status_code == 400
     assert "Lineward-Requeued" in answer.json()["detail"]

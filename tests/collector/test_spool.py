@@ -9,7 +9,7 @@ from collector import spool_file
 from collector.spool_file import open_spool
 from lineage.process.clock import to_micros
 from tests.collector.spools import NOON, events, rows_of, wait_for_groups
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 
 def test_a_repeat_is_one_row_and_the_first_one_stays(tmp_path, started, clock, outcomes):

@@ -5,8 +5,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from collector.metrics import SpoolRoom
 from collector.settings import Limits
 from tests.collector.spools import events, wait_for_groups
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 BOUND = 2 << 20
 
@@ -29,12 +29,12 @@ def test_waiting_events_are_those_the_pipeline_has_not_passed(started, outcomes)
     spool.submit(events(spool, *(bytes([n]) * 50_000 for n in range(5))))
     wait_for_groups(outcomes, 1)
 
-    spool.passed.through(1, needed=2)
+    spool.retention.allow_deletion(1, needed=2)
     answer = _samples_after(spool, 3)
     assert answer["lineage_collector_spool_max_bytes"] == BOUND
     assert 5 * 50_000 < answer["lineage_collector_spool_bytes"] < BOUND
 
-    spool.passed.through(5)
+    spool.retention.allow_deletion(5)
     assert _samples_after(spool, 0)["lineage_collector_spool_bytes"] > 5 * 50_000
 
 
@@ -43,7 +43,7 @@ def test_free_pages_are_not_counted(started, outcomes, clock):
     spool = started(Limits(max_spool_bytes=BOUND, keep_seconds=60))
     spool.submit(events(spool, *(bytes([n]) * 50_000 for n in range(5))))
     wait_for_groups(outcomes, 1)
-    spool.passed.through(5)
+    spool.retention.allow_deletion(5)
     clock.forward(61)
 
     until(lambda: _sender_headers(spool).get("lineage_collector_spool_bytes", BOUND) < 50_000)

@@ -14,7 +14,7 @@ from collector.writes import Rejected, WriteRequest
 from lineage.process import disk
 from lineage.process.clock import to_micros
 from tests.collector.spools import OLD, events, rows_of, wait_for_groups
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 
 def test_a_full_spool_rejects_events_until_its_readers_advance(tmp_path, started, clock, outcomes):
@@ -32,7 +32,7 @@ def test_a_full_spool_rejects_events_until_its_readers_advance(tmp_path, started
     assert not spool.broken.is_set()
 
     clock.forward(61)
-    spool.passed.through(kept)
+    spool.retention.allow_deletion(kept)
     until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event") == [(0,)])
     stored = outcomes.stored
     spool.submit(events(spool, b"z" * 60_000))
@@ -69,7 +69,7 @@ def test_a_full_spool_deletes_events_that_all_have_read(tmp_path, started, outco
         bodies = [number.to_bytes(2, "big") * 15_000 + bytes([n]) for n in range(4)]
         spool.submit(events(spool, *bodies))
         wait_for_groups(outcomes, number + 1)
-        spool.passed.through(outcomes.stored)
+        spool.retention.allow_deletion(outcomes.stored)
         # 64 events of 30 kB fill the spool; none is an hour old.
         until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event")[0][0] < 56)
 
@@ -83,11 +83,11 @@ def test_the_search_for_old_events_has_a_constant_cost(tmp_path, clock, outcomes
     spool._store(  # noqa: SLF001 - as the writer does, without its thread
         [events(spool, *(str(number).encode() for number in range(5_000)))]
     )
-    spool.passed.through(5_000)
+    spool.retention.allow_deletion(5_000)
     steps = []
     spool._connection.set_progress_handler(lambda: steps.append(1), 1)  # noqa: SLF001
 
-    spool.passed.prune()
+    spool.retention.prune()
 
     spool._connection.close()  # noqa: SLF001
     assert 0 < len(steps) < 200
@@ -101,10 +101,10 @@ def test_only_old_events_that_all_readers_passed_are_deleted(tmp_path, started, 
     clock.forward(61)
     spool.submit(events(spool, b"4", b"5"))
     wait_for_groups(outcomes, 2)
-    spool.passed.through(2)
+    spool.retention.allow_deletion(2)
     until(lambda: rows_of(tmp_path, "SELECT seq FROM event ORDER BY seq") == [(3,), (4,), (5,)])
 
-    spool.passed.through(4)
+    spool.retention.allow_deletion(4)
     until(lambda: rows_of(tmp_path, "SELECT seq FROM event ORDER BY seq") == [(4,), (5,)])
 
 
@@ -119,7 +119,7 @@ def test_a_clock_that_jumps_does_not_stop_the_deletion(tmp_path, started, clock,
     spool.submit(events(spool, b"4", b"5"))
     wait_for_groups(outcomes, 2)
 
-    spool.passed.through(5)
+    spool.retention.allow_deletion(5)
     clock.forward(200)
 
     until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event") == [(0,)])
@@ -134,7 +134,7 @@ def test_a_full_spool_is_emptied_at_any_clock(tmp_path, started, clock, outcomes
     taken = _full_of(spool, outcomes)
     clock.forward(-jump)
 
-    spool.passed.through(taken)
+    spool.retention.allow_deletion(taken)
 
     until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event")[0][0] < taken * 4 // 5)
 
@@ -151,7 +151,7 @@ def test_deletion_leaves_no_hole_in_the_numbers(tmp_path, started, clock, outcom
     spool.submit(events(spool, b"3"))
     wait_for_groups(outcomes, 3)
 
-    spool.passed.through(3)
+    spool.retention.allow_deletion(3)
     clock.forward(130)
 
     until(lambda: rows_of(tmp_path, "SELECT seq FROM event ORDER BY seq") == [(2,), (3,)])
@@ -164,7 +164,7 @@ def test_a_number_is_never_used_twice(tmp_path, started, clock, outcomes):
     spool.submit(events(spool, b"1", b"2"))
     wait_for_groups(outcomes, 1)
     clock.forward(61)
-    spool.passed.through(2)
+    spool.retention.allow_deletion(2)
     until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event") == [(0,)])
     spool.submit(events(spool, b"3"))
 
@@ -215,7 +215,7 @@ def test_events_for_marquez_stay_until_the_spool_is_full(tmp_path, started, outc
     spool = started(Limits(keep_seconds=3_600, max_spool_bytes=2 << 20))
     taken = _full_of(spool, outcomes)
 
-    spool.passed.through(5, needed=taken)
+    spool.retention.allow_deletion(5, needed=taken)
 
     until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event")[0][0] < taken)
     dropped = rows_of(tmp_path, "SELECT events, through_seq FROM unforwarded")
@@ -230,7 +230,7 @@ def test_events_from_marquez_are_not_counted_as_dropped(tmp_path, started, outco
     spool = started(Limits(keep_seconds=3_600, max_spool_bytes=2 << 20))
     taken = _full_of(spool, outcomes, origin="marquez")
 
-    spool.passed.through(5, needed=taken)
+    spool.retention.allow_deletion(5, needed=taken)
 
     until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event")[0][0] < taken)
     assert rows_of(tmp_path, "SELECT events FROM unforwarded") == []

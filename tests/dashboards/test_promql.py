@@ -27,7 +27,7 @@ from tests.dashboards import estate
 from tests.dashboards.boards import UIDS, board
 from tests.dashboards.panel_queries import ALL, Prometheus, fill_variables, list_targets
 from tests.service import shop
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 RIGHTLY_EMPTY: dict[str, str] = {}
 _CONFIGURATION = """

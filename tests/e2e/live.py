@@ -12,9 +12,9 @@ import yaml
 
 from tests.e2e.running import Up, accepting
 from tests.service.commandline import environ, lineward
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 # Owners of Lineward itself are no part of the game day's settings.
 _PLATFORM = {"name": "platform", "slack": "#platform"}

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.e2e.demos import start_demo
 from tests.service.commandline import lineward
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures"
 Scheme = Literal["light", "dark"]

@@ -12,10 +12,10 @@ from typing import Any
 import httpx
 
 from tests.service.commandline import environ
-from tests.service.waiting import until
 from tests.suite.classes import interpreter_variables
 from tests.suite.http_client import CLIENT
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 _ROLES = ("COLLECTOR", "SERVICE", "METRICS")
 

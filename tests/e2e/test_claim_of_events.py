@@ -9,7 +9,7 @@ import yaml
 from service.ingest.spark.kubernetes_conf import PLACEHOLDER
 from tests.collector.running import ROOT, Collector
 from tests.service.commandline import lineward
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.e2e
 

@@ -11,7 +11,7 @@ from service.errors import RejectedInputError
 from service.runtime.settings import Settings
 from tests.e2e.demos import ANY_PORTS, Demo
 from tests.service.commandline import lineward
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.e2e
 

@@ -12,7 +12,7 @@ from tests.alerts.rules.promtool import judging_budgets_at_once, rules_of
 from tests.dashboards.panel_queries import ALL, Prometheus, fill_variables, list_targets
 from tests.e2e.demos import start_demo
 from tests.e2e.test_demo import assert_all_states_are_shown, assert_nothing_is_left
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.e2e
 

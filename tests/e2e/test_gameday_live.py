@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.live import staging
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 # Its jobs write every 12 seconds: beside other tests they would be late, and rightly notified.
 pytestmark = [

@@ -15,7 +15,7 @@ from service.ingest.spark.spark_conf import listener_package
 from tests.collector.running import ROOT, Collector
 from tests.service.commandline import environ
 from tests.service.ingest.kafka.broker import Broker, running_broker
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -81,7 +81,7 @@ def test_events_of_the_listener_in_a_topic_land(
     variables = {
         "LINEWARD_KAFKA_BOOTSTRAP": broker.bootstrap,
         "LINEWARD_COLLECTOR_PORT": str(collector.port),
-        "LINEWARD_READER_SECRET_FILE": str(collector.secret_file),
+        "LINEWARD_SENDER_SECRET_FILE": str(collector.secret_file),
     }
     with (tmp_path / "kafka.log").open("wb") as log:
         feed = subprocess.Popen(

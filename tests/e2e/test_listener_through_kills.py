@@ -12,7 +12,7 @@ import pytest
 
 from lab.demo.spark import listener_conf, send_and_record
 from tests.e2e.running import Up
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.e2e
 

@@ -16,7 +16,7 @@ from tests.alerts.rules.alertmanagers import hasty, running, scraping
 from tests.e2e.running import Up, accepting
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.slack import FakeSlack
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 # The test waits for clocks: another worker runs Spark jobs meanwhile.
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("waits")]

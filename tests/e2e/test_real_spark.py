@@ -8,9 +8,9 @@ import pytest
 
 from lab.demo.spark import http, listener_conf
 from tests.e2e.running import Up
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.e2e
 

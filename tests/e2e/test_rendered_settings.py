@@ -7,7 +7,7 @@ import pytest
 from lab.demo.spark import ivy_conf
 from tests.collector.running import Collector
 from tests.service.commandline import lineward
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.e2e
 

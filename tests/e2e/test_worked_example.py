@@ -8,7 +8,7 @@ import pytest
 
 from lab.demo.spark import http, listener_conf
 from tests.e2e.running import Up, accepting
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.e2e
 

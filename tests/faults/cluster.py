@@ -9,8 +9,8 @@ from pathlib import Path
 import pyspark
 
 from slis.spark.session_settings import JVM
-from tests.service.waiting import until
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 _SPARK = Path(pyspark.__file__).parent
 _MEMORY = "512m"  # the least that an executor takes

@@ -3,15 +3,17 @@
 import time
 
 from collector import worker
+from collector.commits import SpoolCommits
 from collector.events import ValidEvent
-from collector.landing import SpoolLanding
 from collector.spool import Spool
 from collector.writes import WriteRequest
 
 _commit = Spool._commit  # noqa: SLF001 - the mutant stands between the queue and the commit
 
 
-async def _land(self: SpoolLanding, events: list[ValidEvent], origin: str, **_more: object) -> None:
+async def _store(
+    self: SpoolCommits, events: list[ValidEvent], origin: str, **_more: object
+) -> None:
     spool = self._ready()
     spool.submit(WriteRequest(tuple(spool.event_row(event, origin) for event in events), (), None))
 
@@ -22,6 +24,6 @@ def _slow_commit(self: Spool, group: list[WriteRequest]) -> None:
 
 
 if __name__ == "__main__":
-    SpoolLanding.land = _land  # type: ignore[method-assign]
+    SpoolCommits.store = _store  # type: ignore[method-assign]
     Spool._commit = _slow_commit  # type: ignore[method-assign]  # noqa: SLF001
     worker.main()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from collector.shipper.position import read_position
 from lineage.process.clock import system_clock
-from slis.spool_events import make_events
+from slis.made_up_events import make_events
 from tests.collector.running import ROOT, Collector
 from tests.service.commandline import environ
 

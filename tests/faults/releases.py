@@ -11,9 +11,9 @@ from pathlib import Path
 import httpx
 
 from tests.service.commandline import ROOT, environ
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 # Last commit of the release without Kafka, a lake in a bucket, and partitions.
 BEFORE = "04f276126572b0257ae9af2f41db0e83fbca4140"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.faults.cluster import Cluster
 from tests.faults.pods import Pod
 from tests.service.ingest.kafka.broker import Broker
-from tests.service.waiting import until
 from tests.slis.lake.s3 import S3Server
 from tests.suite.postgres_server import PostgresServer
+from tests.suite.waiting import until
 
 if TYPE_CHECKING:
     import subprocess

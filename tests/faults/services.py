@@ -15,7 +15,7 @@ from lineage.catalog.engine import write_transaction
 from lineage.process.clock import system_clock, to_micros
 from tests.alerts.detection.catalog_builder import MIDNIGHT, CatalogBuilder
 from tests.service.commandline import environ
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 _NAMES = ("one", "other")
 _LEADER = """

@@ -17,8 +17,8 @@ from tests.faults.cluster import Cluster
 from tests.faults.comparing import contents, different, land_topic, landed, most_files, read_lake
 from tests.faults.pods import Sender
 from tests.faults.scaled import Scaled
-from tests.service.waiting import until
 from tests.suite.examples import is_long
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.faults
 

@@ -12,9 +12,9 @@ from tests.collector.bodies import body, new_body, run_event
 from tests.collector.running import Collector
 from tests.faults.collectors import mutant
 from tests.faults.ledger import compare
-from tests.service.waiting import until
 from tests.suite.disks import fill, small_disk
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.faults
 

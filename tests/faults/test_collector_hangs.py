@@ -8,7 +8,7 @@ import pytest
 
 from tests.collector.bodies import new_body
 from tests.collector.running import Collector
-from tests.service.waiting import is_running, until
+from tests.suite.waiting import is_running, until
 
 pytestmark = pytest.mark.faults
 

@@ -9,7 +9,7 @@ import pytest
 from tests.collector.running import Collector
 from tests.faults.collectors import mutant
 from tests.faults.ledger import Senders, acked, compare
-from tests.service.waiting import is_running, until
+from tests.suite.waiting import is_running, until
 
 pytestmark = pytest.mark.faults
 

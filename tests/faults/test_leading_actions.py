@@ -15,7 +15,7 @@ from tests.fakes.http_server import Request
 from tests.fakes.kubernetes import FakeKubernetes, application
 from tests.faults.chance import draw
 from tests.faults.services import Services
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 __all__ = ["authority"]
 

@@ -10,7 +10,7 @@ from tests.alerts.notify.conftest import authority, pagerduty
 from tests.faults.chance import draw
 from tests.faults.services import Services
 from tests.service.one_page.shop import KEY
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 __all__ = ["authority", "pagerduty"]
 

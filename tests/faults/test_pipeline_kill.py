@@ -19,13 +19,13 @@ from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.catalog.tables import metadata
 from lineage.lake.reading import read_events
 from lineage.process.clock import system_clock
-from slis.spool_events import fill_spool, make_events
+from slis.made_up_events import fill_spool, make_events
 from slis.stream.log.spool_reader import open_spool_to_read
 from tests.faults.chance import draw
-from tests.service.waiting import until
 from tests.slis.lake.lakes import visible, writer_of
 from tests.slis.ranked import marked, most_severe, ranked, ranks_due
 from tests.suite.examples import is_long
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.faults
 

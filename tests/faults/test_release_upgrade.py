@@ -17,12 +17,12 @@ from sqlalchemy import text
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.lake.storage import open_lake
 from lineage.process.clock import system_clock
-from slis.spool_events import make_events
+from slis.made_up_events import make_events
 from tests.faults.comparing import landed, read_lake
 from tests.faults.releases import Roles, extract_release
 from tests.service.commandline import ROOT
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 _SHORT = "tests/lineage/catalog/test_partition_upgrade.py::test_a_stored_catalog_keeps_its_rows"
 pytestmark = [pytest.mark.faults, pytest.mark.nightly(short=_SHORT)]

@@ -17,7 +17,7 @@ from slis.settings import SharedPaths
 from tests.faults.comparing import contents, different, land_topic, landed, read_lake
 from tests.faults.conftest import TOPIC
 from tests.faults.pods import Sender
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 _SHORT = (
     "tests/slis/stream/kafka/test_topic_restored.py::test_a_restored_catalog_gets_each_event_once"

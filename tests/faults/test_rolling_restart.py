@@ -15,8 +15,8 @@ from tests.collector.running import ROOT, Collector
 from tests.faults.comparing import read_topic
 from tests.faults.pods import Pod, count_shipped, start_pods
 from tests.faults.rollout import Clients, Endpoints
-from tests.service.waiting import until
 from tests.suite.examples import is_long
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.faults
 

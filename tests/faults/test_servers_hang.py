@@ -11,8 +11,8 @@ from tests.collector.running import Collector
 from tests.faults.collectors import mutant
 from tests.faults.comparing import read_topic
 from tests.faults.pods import Sender, count_shipped
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.faults
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.service.commandline import environ
-from tests.service.waiting import is_running, until
 from tests.suite.disks import Disk, small_disk
 from tests.suite.ports import free_port
+from tests.suite.waiting import is_running, until
 
 pytestmark = pytest.mark.faults
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.collector.bodies import new_body
 from tests.e2e.running import accepting
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.faults
 

@@ -11,9 +11,9 @@ import pytest
 
 from tests.collector.bodies import body, new_body, run_event
 from tests.e2e.running import accepting
-from tests.service.waiting import is_running, until
 from tests.suite.disks import Disk, small_disk
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import is_running, until
 
 pytestmark = pytest.mark.faults
 

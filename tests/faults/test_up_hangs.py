@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from tests.e2e.running import accepting
-from tests.service.waiting import is_running, until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import is_running, until
 
 pytestmark = pytest.mark.faults
 

@@ -10,8 +10,8 @@ import pytest
 from tests.collector.bodies import new_body
 from tests.e2e.running import accepting
 from tests.faults.test_up_disk import landed
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.faults
 

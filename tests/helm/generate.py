@@ -39,7 +39,7 @@ _ONLY_IN = {
     "embedded": ("embedded.", "podDisruptionBudget."),
     "scaled": (
         *("host", "log.", "lake.", "collector.", "pipeline.", "kafkaSource.", "marquez."),
-        *("access.readerSecret", "catalog.passwordSecret", "kubernetesSource.pod."),
+        *("access.senderSecret", "catalog.passwordSecret", "kubernetesSource.pod."),
         *(f"service.{name}" for name in ("replicas", "preStop", "podDisruptionBudget.", "pod.")),
         *(f"networkPolicy.egress.{name}" for name in ("kafka", "kafkaSource", "marquez", "s3")),
     ),

@@ -209,8 +209,8 @@ def test_the_autoscaler_alone_sets_the_number_of_replicas():
     [
         ("host=0.0.0.0", None),
         ("host=::", "IPv6"),
-        ("host=::,service.ipFamilies={IPv4,IPv6}", "IPv4"),
-        ("host=::,service.ipFamilies={IPv6,IPv4}", "IPv6"),
+        ("host=::,services.ipFamilies={IPv4,IPv6}", "IPv4"),
+        ("host=::,services.ipFamilies={IPv6,IPv4}", "IPv6"),
     ],
 )
 def test_the_service_of_the_driver_has_the_first_family_of_the_pods(values, family):

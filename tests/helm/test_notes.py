@@ -42,7 +42,7 @@ def test_notes_warn_of_a_second_release_under_one_prometheus():
 
 def test_notes_warn_of_a_load_balancer_that_the_network_policy_closes():
     """Install with a LoadBalancer: the default peers are pods, and an `ipBlock` admits others."""
-    warning = "WARNING: service.collector.type is LoadBalancer"
+    warning = "WARNING: services.collector.type is LoadBalancer"
     block = "networkPolicy.ingress.collector[0].ipBlock.cidr=192.0.2.0/24"
 
     assert warning in read_notes("full")

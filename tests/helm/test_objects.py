@@ -120,8 +120,8 @@ def test_a_load_balancer_has_its_class_and_its_sources(name):
     """Check both Services that others reach; a ClusterIP takes neither."""
     wanted = {"loadBalancerClass": "internal", "loadBalancerSourceRanges": ["192.0.2.0/24"]}
     options = ",".join(
-        f"service.{part}.type={kind},service.{part}.loadBalancerClass=internal"
-        f",service.{part}.loadBalancerSourceRanges={{192.0.2.0/24}}"
+        f"services.{part}.type={kind},services.{part}.loadBalancerClass=internal"
+        f",services.{part}.loadBalancerSourceRanges={{192.0.2.0/24}}"
         for part, kind in (("collector", "LoadBalancer"), ("api", "ClusterIP"))
     )
     found = {
@@ -134,7 +134,7 @@ def test_a_load_balancer_has_its_class_and_its_sources(name):
     assert wanted.keys() & found["lineward"].keys() == set()
 
 
-_DUAL_STACK = "service.ipFamilyPolicy=RequireDualStack,service.ipFamilies={IPv6,IPv4}"
+_DUAL_STACK = "services.ipFamilyPolicy=RequireDualStack,services.ipFamilies={IPv6,IPv4}"
 
 
 @pytest.mark.parametrize("name", ["embedded", "scaled"])

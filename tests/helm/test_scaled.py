@@ -61,7 +61,7 @@ def test_each_component_has_its_own_secrets_only():
         for kind, pod in list_pods("scaled")
         if kind != "Pod"
     }
-    base = {"lineward-collector", "lineward-reader-secret"}
+    base = {"lineward-collector", "lineward-sender-secret"}
     catalog, lake, log = {"lineward-catalog"}, {"lineward-lake"}, {"lineward-kafka"}
 
     assert mounted == {

@@ -158,10 +158,13 @@ _OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
         (f"{_TRIAL},httpRoute.enabled=true", "httpRoute.parentRefs: name the Gateway"),
         (f"{_TRIAL},nameOverride={'x' * 39}", "fullnameOverride: the full name has more than 38"),
         (
-            f"{_TRIAL},service.collector.loadBalancerSourceRanges={{everybody}}",
-            "'/service/collector/loadBalancerSourceRanges/0'",
+            f"{_TRIAL},services.collector.loadBalancerSourceRanges={{everybody}}",
+            "'/services/collector/loadBalancerSourceRanges/0'",
         ),
-        (f"{_TRIAL},service.ipFamilies={{IPv5}}", "'/service/ipFamilies/0': value must be one of"),
+        (
+            f"{_TRIAL},services.ipFamilies={{IPv5}}",
+            "'/services/ipFamilies/0': value must be one of",
+        ),
         (f"{_TRIAL},ingress.path=/lineage", "additional properties 'path' not allowed"),
         (_ALERTS, "monitoring.alertmanagerConfig.watchdogUrl.name: name the Secret"),
         (f"{_ALERTS},{_WATCHED}", "monitoring.alertmanagerConfig.outsideUrl.name: name the"),

@@ -17,6 +17,7 @@ from structlog.testing import capture_logs
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
+from lineage.event_log.spool_tables import EVENT_TABLE
 from lineage.policy import PolicyError, PolicyFile
 from lineage.process.clock import to_micros
 from slis.evaluation import evaluation, evaluation_turns
@@ -26,18 +27,17 @@ from slis.periodic import Evaluations, PeriodicTask
 from slis.pipeline import Pipeline, give_up_evaluation
 from slis.settings import PipelineSettings, SharedPaths
 from slis.spark.session import EVALUATION_POOL, POOL
-from slis.spool_events import SPOOL_TABLE
 from slis.stream.merge.merge import MergeResult, advance_cursor
 from slis.stream.running import PipelineStoppedError
-from tests.service.waiting import until
 from tests.slis.stream.spools import rows, run_event, spool
+from tests.suite.waiting import until
 
 
 @pytest.fixture
 def place(tmp_path):
     """Create a data folder with a spool of two events, received a minute apart."""
     with closing(sqlite3.connect(tmp_path / "spool.db")) as spool, spool:
-        spool.execute(SPOOL_TABLE)
+        spool.execute(EVENT_TABLE)
         spool.executemany(
             "INSERT INTO event (body_hash, received_at, origin, kind, body) "
             "VALUES (?, ?, 'http', 'run', '')",

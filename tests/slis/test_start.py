@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 # Stand-in: Spark's JVM hangs, as on a full disk, while the role fails in some way.
 _SCRIPT = """

@@ -46,8 +46,8 @@ def _load_classes(folder: Path) -> None:
     from lineage.catalog.engine import catalog_url, migrate, open_catalog  # noqa: PLC0415
     from lineage.policy import Policy  # noqa: PLC0415
     from slis.evaluation.evaluation import evaluate  # noqa: PLC0415
+    from slis.made_up_events import fill_spool, make_events  # noqa: PLC0415
     from slis.spark.session import spark_session  # noqa: PLC0415
-    from slis.spool_events import fill_spool, make_events  # noqa: PLC0415
     from tests.slis.stream.spools import work_off  # noqa: PLC0415
 
     engine = open_catalog(catalog_url(folder))

@@ -11,8 +11,8 @@ from typing import Final
 
 from sqlalchemy import URL
 
-from tests.service.waiting import until
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 # Each transaction gets another session than the previous one, where there are several.
 _SETTINGS: Final = """\

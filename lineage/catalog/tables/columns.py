@@ -6,7 +6,7 @@ row then, not two, and lists 100,000 datasets with their states in 0.13 s, not 0
 
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Boolean, Column, MetaData, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Integer, MetaData, Table, Text
 
 metadata = MetaData()
 _IS_KEY_IN: Final = "is_key_in"  # the one dialect in which a column is a part of the primary key
@@ -20,6 +20,11 @@ def key_column(name: str) -> Column[int]:
 def text_key(name: str) -> Column[str]:
     """Return a text column of a primary key."""
     return Column(name, Text, primary_key=True)
+
+
+def number_column() -> Column[int]:
+    """Return a primary key column `id` with generated numbers."""
+    return Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
 
 
 def day_of_run() -> Column[int]:

@@ -115,13 +115,6 @@ lag_bucket = Table(
     Column("value", Float, nullable=False),
 )
 
-meta = Table(
-    "meta",
-    metadata,
-    text_key("name"),  # catalog_epoch, installed_at, history_from …
-    Column("value", Text, nullable=False),
-)
-
 accuracy_stratum = Table(
     "accuracy_stratum",
     metadata,

@@ -1,14 +1,12 @@
-"""Incidents, their notifications and operator requests: written by the service."""
+"""Incidents, their members and the alerts of others, written by the service.
+
+One replica writes them, the leader; an alert of Alertmanager is stored by the replica that it was
+posted to.
+"""
 
 from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table, Text
 
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
-
-
-def _number() -> Column[int]:
-    """Return a primary key column with generated values."""
-    return Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
-
 
 incident = Table(
     "incident",
@@ -32,7 +30,9 @@ incident = Table(
     Column("owner", Text),
     Column("evidence", Text, nullable=False),  # in words
     Column("correlation_id", Text, nullable=False),
-    Column("diagnosis", Text),  # JSON of `alerts.root_cause.Diagnosis`; null: not made yet
+    Column(
+        "diagnosis", Text
+    ),  # JSON of `service.incidents.diagnosis.ranking.Diagnosis`; null: not made yet
     flag("is_bridged"),
     flag("is_flapping"),
     flag("is_frozen"),
@@ -109,42 +109,6 @@ incident_escalation = Table(
     text_key("owner"),  # whose
     instant("told_at", nullable=False),
     Column("channel", Text, nullable=False),
-)
-
-incident_command = Table(
-    "incident_command",
-    metadata,
-    _number(),
-    instant("asked_at", nullable=False),
-    Column("by", Text, nullable=False),
-    Column("via", Text, nullable=False),  # api | cli | page | slack
-    Column("incident_id", Text, nullable=False),
-    Column("action", Text, nullable=False),  # as `alerts.operator_actions.command_requests.Action`
-    instant("until"),
-    Column("note", Text, nullable=False),
-    Column("request_id", Text, unique=True),  # the same request asks once; null: each does
-    instant("done_at"),
-    Column("answer", Text),  # empty: done; else why not
-    Index("incident_command_done", "done_at"),
-    sqlite_autoincrement=True,
-)
-
-suppression = Table(
-    "suppression",
-    metadata,
-    _number(),
-    Column("name", Text, nullable=False),
-    Column("pattern", Text, nullable=False),  # namespace/name, as in the policy
-    instant("from_at", nullable=False),
-    instant("until_at", nullable=False),
-    Column("by", Text, nullable=False),
-    Column("via", Text, nullable=False),
-    Column("reason", Text, nullable=False),
-    instant("created_at", nullable=False),
-    instant("ended_at"),  # by a person, before its time
-    instant("told_at"),  # when the notification of what it hid was sent
-    Index("suppression_until", "until_at"),
-    sqlite_autoincrement=True,
 )
 
 received_alert = Table(

@@ -21,13 +21,6 @@ batch = Table(
     instant("landed_at", nullable=False),
 )
 
-reader_cursor = Table(
-    "reader_cursor",
-    metadata,
-    text_key("reader"),
-    Column("seq", BigInteger, nullable=False),
-)
-
 event = Table(
     "event",
     metadata,
@@ -130,6 +123,6 @@ error_count = Table(
     metadata,
     text_key("stage"),  # collector | pipeline
     text_key("cause"),
-    text_key("origin"),  # live | history
+    text_key("origin"),  # live | history: whether they count as events of now
     Column("events", BigInteger, nullable=False),
 )

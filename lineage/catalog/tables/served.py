@@ -1,12 +1,11 @@
-"""Requests to the service and how well they were served, written by the service.
+"""Requests to the service, how well they were served, and who may send them.
 
-Also requests by users with their audit, and the lease of each kind of work that one process at a
-time may do: written by the leader.
+Written by the service: what a replica served and decided by the replica, all else by the leader.
 """
 
 from sqlalchemy import BigInteger, Column, Float, Index, Integer, Table, Text
 
-from lineage.catalog.tables.columns import instant, key_column, metadata, text_key
+from lineage.catalog.tables.columns import instant, key_column, metadata, number_column, text_key
 
 served_counter = Table(
     "served_counter",
@@ -67,7 +66,7 @@ access_version = Table(
 access_audit = Table(
     "access_audit",
     metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    number_column(),
     instant("at", nullable=False),
     Column("request_id", Text, nullable=False),
     Column("who", Text, nullable=False),  # the token's name; empty for a token that none has
@@ -82,41 +81,4 @@ access_audit = Table(
     Index("access_audit_at", "at"),
     Index("access_audit_request", "request_id"),
     sqlite_autoincrement=True,  # a number is never given twice, whatever was pruned
-)
-
-retirement = Table(
-    "retirement",
-    metadata,
-    key_column("dataset_key"),
-    instant("requested_at", nullable=False),
-    Column("note", Text, nullable=False),
-)
-
-event_requeue = Table(
-    "event_requeue",
-    metadata,
-    key_column("spool_seq"),  # of an event that was set aside: the collector has it again
-    instant("requested_at", nullable=False),
-)
-
-audit = Table(
-    "audit",
-    metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
-    instant("at", nullable=False),
-    Column("who", Text, nullable=False),
-    Column("action", Text, nullable=False),
-    Column("detail", Text, nullable=False),
-    Column("via", Text),  # api | cli | page | slack | policy; null: it needs none
-    Column("answer", Text),  # done, or why not; null: not known yet, or never anything but done
-)
-
-lease = Table(
-    "lease",
-    metadata,
-    text_key("name"),  # of the work: service
-    Column("holder", Text, nullable=False),  # name of the process that leads, or led last
-    Column("epoch", BigInteger, nullable=False),  # grows whenever a process begins to lead
-    instant("since", nullable=False),  # the holder leads; by the clock of the database, µs
-    instant("expires_at", nullable=False),  # likewise; 0: the holder gave the lease up
 )

@@ -28,7 +28,7 @@ def _default_port(scheme: str, port: int) -> NameRule:
     return NameRule(
         f"{scheme}_port",
         rf"^{scheme}://([^:/\x00\\,;@?]+)(?=[/\x00])",
-        f"{scheme}://$1:{port}",
+        f"{scheme}://\\g<1>:{port}",
         f"OpenLineage names a server {{host}}:{{port}}; {port} is what a driver takes by itself",
     )
 
@@ -44,21 +44,21 @@ _RULES = (
     NameRule(
         "jdbc_mode",
         r"^(mysql|mariadb|oceanbase|databricks):[a-z]+://",
-        "$1://",
+        "\\g<1>://",
         "how a driver balances its connections is no part of the server's name",
     ),
     NameRule(
         "sqlserver_database",
         r"^(sqlserver://[^;/\x00]+)/*;(?:[^\x00]*;)?(?i:database(?:Name)?)=([^;\x00]+)[^\x00]*\x00"
         r"(?:\2\.(?=[^\x00]))?",
-        "$1\x00$2.",
+        "\\g<1>\x00\\g<2>.",
         "the database, which stands in the URL's options, is the first part of the table's name",
         keeps_spelling=False,
     ),
     NameRule(
         "jdbc_options",
         r"^([^?;\x00]*)[?;][^\x00]*",
-        "$1",
+        "\\g<1>",
         "options of a connection are no part of a name, and may hold a password",
         keeps_spelling=False,
     ),
@@ -66,19 +66,19 @@ _RULES = (
     NameRule(
         "oracle_service",
         r"^(oracle://[^:/\x00]+:[0-9]+):([^/:\x00]+)\x00",
-        "$1/$2\x00",
+        "\\g<1>/\\g<2>\x00",
         "host:port:sid is the older spelling of host:port/service",
     ),
     NameRule(
         "database_in_namespace",
         rf"^((?:{_DATABASE_IN_PATH})://[^/\x00]+)/+([^/\x00]+)/*\x00(?:\2\.(?=[^\x00]))?",
-        "$1\x00$2.",
+        "\\g<1>\x00\\g<2>.",
         "the database is the first part of the table's name, not of the server's",
     ),
     NameRule(
         "namespace_slash",
         r"^([^\x00]*[^/:\x00])/+\x00",
-        "$1\x00",
+        "\\g<1>\x00",
         "a server has one name, with or without a slash behind it",
     ),
 )

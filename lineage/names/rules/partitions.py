@@ -50,7 +50,7 @@ _HEAD = f"{_BOUND}([^\\x00]*\\x00[^\\x00]*?[^/\\x00])"
 PARTITION_RULE = NameRule(
     "partition",
     rf"^{_HEAD}{_TAIL}+/*\x00",
-    "$1\x00",
+    "\\g<1>\x00",
     "a partition, a snapshot or a file belongs to its dataset",
     keeps_spelling=False,
 )
@@ -60,7 +60,7 @@ _DECORATED = r"bigquery(?::/*)?\x00[^$\x00]+"
 BIGQUERY_RULE = NameRule(
     "bigquery_partition",
     rf"^({_DECORATED})[$][^\x00]*\x00",
-    "$1\x00",
+    "\\g<1>\x00",
     "a partition belongs to its table",
     keeps_spelling=False,
 )

@@ -13,7 +13,7 @@ class NameRule(msgspec.Struct, frozen=True):
     Attributes:
         id: recorded with every alias that the rule made.
         pattern: of `namespace NUL name NUL`, from its start.
-        replacement: for what the pattern matched; groups as `$1`.
+        replacement: for what the pattern matched, in the form of `re.sub`.
         why: for the person who asks why two names became one.
         keeps_spelling: false where the spelling is a secret (credentials) or one of an endless row
             (partitions): then the

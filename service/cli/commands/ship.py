@@ -14,8 +14,8 @@ from service.cli.terminal import plain_lines, print_json
 from service.errors import RejectedInputError
 from service.ingest.collector_client import Target, UploadStoppedError, read_token_file
 from service.ingest.event_uploader import endless_uploader
+from service.ingest.ship.folder_sender import PATTERNS, FolderSender, Shipped
 from service.ingest.ship.positions import Positions
-from service.ingest.ship.shipper import PATTERNS, FolderShipper, Shipped
 from service.runtime.data_folder import hold_folder
 from service.runtime.settings import read_settings
 
@@ -37,7 +37,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
     ] = None,
     secret_file: Annotated[
         Path | None,
-        typer.Option(help="Copy of the collector's reader.secret \\[LINEWARD_READER_SECRET_FILE]."),
+        typer.Option(help="Copy of the collector's reader.secret \\[LINEWARD_SENDER_SECRET_FILE]."),
     ] = None,
     state: Annotated[
         Path | None,
@@ -56,7 +56,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
         url=(url or settings.collector).rstrip("/"),
         origin=origins.FILE,
         token_file=token_file or settings.collector_token_file,
-        secret_file=secret_file or settings.reader_secret,
+        secret_file=secret_file or settings.sender_secret,
     )
     if target.token_file is not None:
         read_token_file(target.token_file)
@@ -66,14 +66,14 @@ def main(  # noqa: PLR0913 - each is an option of the command
         positions = Positions(kept / "positions.json")
         stopping = stop_on_signals()
         poster = endless_uploader(target, stopping)
-        shipper = FolderShipper(folder, positions, poster, match or PATTERNS)
+        shipper = FolderSender(folder, positions, poster, match or PATTERNS)
         _run(shipper, stopping, once=once)
     _show(shipper.report, as_json=as_json)
     if once and shipper.report.rejected:
         raise typer.Exit(RejectedInputError.exit_code)
 
 
-def _run(shipper: FolderShipper, stopping: Event, *, once: bool) -> None:
+def _run(shipper: FolderSender, stopping: Event, *, once: bool) -> None:
     if not once:
         shipper.follow(stopping)
         return

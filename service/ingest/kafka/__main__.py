@@ -55,7 +55,7 @@ def _poster(shared: Settings, stopping: Event) -> EventUploader:
         url=shared.collector,
         origin=origins.KAFKA,
         token_file=shared.collector_token_file,
-        secret_file=shared.reader_secret,
+        secret_file=shared.sender_secret,
     )
     return endless_uploader(target, stopping)
 

@@ -19,8 +19,8 @@ from lineage.redaction import redact
 from slis.lake.batches import as_received, write_raw
 from slis.lake.names import BATCH
 from slis.lake.writer import LakeWriter
+from slis.made_up_events import make_events
 from slis.settings import SharedPaths
-from slis.spool_events import make_events
 from slis.stream.batch import Batches, Beside, write_nothing
 from slis.stream.log.spool_reader import SPOOL_COLUMNS
 from slis.stream.merge.merge import (

@@ -85,7 +85,7 @@ def test_a_known_root_is_not_replaced_by_a_symptom(story):
 def test_without_re_rooting_there_is_a_second_page(monkeypatch, story):
     """Run the mutant: continue an incident only with the very same root."""
     story.opened(make_fault("BC"))
-    monkeypatch.setattr(matching, "_claim_faults", _of_the_same_root)
+    monkeypatch.setattr(matching, "_match_faults", _of_the_same_root)
 
     assert "opened" in story.opened(make_fault("ABC"), at=100)
 

@@ -63,7 +63,7 @@ class MemoryRouter:
         self.incidents = ()
         self.states = {}
         self.post = []
-        self.gaps = []
+        self.without_recipient = []
         self.taken_steps = []
         self.events = []
         self.is_alerted = False
@@ -132,7 +132,7 @@ class MemoryRouter:
             self._reject_overtaken(each)
             self.post.append(each)
         self.states |= {each.incident_id: each for each in result.states}
-        self.gaps += result.gaps
+        self.without_recipient += result.without_recipient
         self.taken_steps += result.taken_steps
         return sorted(f"{each.channel} {each.message.kind}" for each in result.notifications)
 

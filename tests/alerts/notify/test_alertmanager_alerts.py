@@ -18,7 +18,7 @@ from tests.alerts.notify.memory_router import outage
 from tests.alerts.notify.stored_router import StoredRouter
 from tests.alerts.rules.alertmanagers import listening, running
 from tests.alerts.rules.test_delivered_alerts import configured
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 PAGE = {"owner": "shop", "level": "page"}
 CHANNELS = ["pagerduty:platform.key {} {}", "slack:#platform {} {}"]

@@ -110,7 +110,7 @@ def test_step_without_a_channel_is_a_gap():
     router.opened(make_fault("ab", **PAGE))
 
     assert router.route_due(minutes(1)) == ["slack:#shop changed"]
-    assert router.gaps == ["no_way"]
+    assert router.without_recipient == ["no_way"]
 
 
 def test_next_step_is_taken_on_request(router):

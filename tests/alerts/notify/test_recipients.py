@@ -58,7 +58,7 @@ def test_incident_without_a_reachable_owner_goes_to_the_platform(owner, reason):
         reason,
         "platform",
     )
-    assert router.gaps == []
+    assert router.without_recipient == []
 
 
 def test_ticket_of_an_owner_with_pagerduty_only_goes_to_the_platform():
@@ -70,11 +70,11 @@ def test_ticket_of_an_owner_with_pagerduty_only_goes_to_the_platform():
 
 
 def test_without_a_platform_owner_the_fallback_is_notified():
-    """Count the gap."""
+    """Count it."""
     router = MemoryRouter(Policy(), fallback="slack:#last")
 
     assert router.opened(make_fault("a", owner="shop", level="page")) == ["slack:#last opened"]
-    assert router.gaps == ["no_platform"]
+    assert router.without_recipient == ["no_platform"]
     assert "The policy has no owner platform" in router.last_message("slack:#last").note
 
 
@@ -83,7 +83,7 @@ def test_incident_without_a_channel_is_retried():
     router = MemoryRouter(Policy(), tickets=None)
 
     assert router.opened(make_fault("a", owner="shop")) == []
-    assert router.gaps == ["no_way"]
+    assert router.without_recipient == ["no_way"]
     router.policy = MemoryRouter().policy
     assert router.route_due(30 + 599) == []
     assert router.route_due(30 + 600) == ["slack:#shop opened"]
@@ -216,9 +216,9 @@ def test_incident_without_a_summary_is_sent():
 
 
 def test_fallback_pages_for_a_ticket_without_another_channel():
-    """Count the gap."""
+    """Count it."""
     settings = type(SETTINGS)(fallback="pagerduty:last.key")
 
     address = recipient_of(Policy(), settings, None, "ticket")
 
-    assert (address.channels, address.gap) == (("pagerduty:last.key",), "no_platform")
+    assert (address.channels, address.problem) == (("pagerduty:last.key",), "no_platform")

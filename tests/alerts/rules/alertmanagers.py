@@ -12,9 +12,9 @@ from typing import Any
 
 import httpx
 
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 Labels = dict[str, str]
 

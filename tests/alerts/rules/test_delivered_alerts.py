@@ -9,7 +9,7 @@ from alerts.rules.alertmanager import Endpoints, render_alertmanager
 from alerts.rules.rule_file import AlertOwners
 from lineage.policy.model import Owner, Policy, Suppression
 from tests.alerts.rules.alertmanagers import Labels, ReceivedCalls, hasty, listening, running
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 OUTAGE = {"area": "service", "root": "ingestion", "severity": "page", "owner": "platform"}
 BURN = {"alertname": "DatasetFreshnessBurn", "sli": "freshness", "tier": "critical"}

@@ -6,7 +6,7 @@ from alerts.rules.rule_file import alert_names, describe_unrendered
 from lineage.policy import DEFAULT
 from tests.alerts.rules.alertmanagers import hasty, listening, running
 from tests.alerts.rules.promtool import rules_of
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 SERVICE_PATH = "/api/v1/alertmanager"
 DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "alerting.md").read_text("utf-8")

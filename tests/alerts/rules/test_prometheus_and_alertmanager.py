@@ -8,7 +8,7 @@ from alerts.rules.alertmanager import Endpoints, render_alertmanager
 from lineage.policy.model import Owner, Policy
 from tests.alerts.rules.alertmanagers import ReceivedCalls, hasty, listening, running, scraping
 from tests.alerts.rules.promtool import PEOPLE, RUNBOOKS, rules_of
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 OWNER = 'shop "north" {{ x }}'
 _LABELS = 'incident="i-7",root_kind="job_failed",severity="page"'

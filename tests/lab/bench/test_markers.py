@@ -7,7 +7,7 @@ from sqlalchemy import Engine, func, select
 from lab.bench.query.roles import Markers
 from lineage.catalog import tables
 from service.runtime.settings import Settings
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 
 def _list_datasets(catalog: Engine) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lab.demo import spark
 from lab.demo.waiting import Patience
-from tests.service.waiting import is_running, until
+from tests.suite.waiting import is_running, until
 
 _STUBBORN = (
     "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"

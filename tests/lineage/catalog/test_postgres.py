@@ -11,7 +11,7 @@ from lineage.catalog.engine import open_catalog
 from lineage.catalog.postgres import PARAMETERS, Connections, connect
 from lineage.catalog.reader import UnreachableCatalogError, keep_connections, open_reader
 from tests.lineage.catalog.proxy import running_proxy
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.postgres
 

@@ -6,7 +6,9 @@ from typing import Annotated
 import msgspec
 import pytest
 
+from lineage.process import environment
 from lineage.process.environment import InvalidSettingError, read
+from service.runtime.settings import Settings
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -45,3 +47,20 @@ def test_an_unknown_variable_of_a_section_is_rejected():
     """Reject a misspelt limit: otherwise the default would apply silently."""
     with pytest.raises(InvalidSettingError, match="LINEWARD_X_PROT: no such setting"):
         read(Sample, section="X_", environ={"LINEWARD_X_PROT": "1"})
+
+
+def test_the_old_name_of_a_setting_counts_and_warns(monkeypatch):
+    """Take the value of the old name, unless the new one is set too."""
+    monkeypatch.setitem(environment.OLD_NAMES, "LINEWARD_DOOR", "LINEWARD_PORT")
+
+    with pytest.warns(FutureWarning, match="LINEWARD_DOOR is an old name: set LINEWARD_PORT"):
+        assert read(Sample, environ={"LINEWARD_DOOR": "1"}).port == 1
+    with pytest.warns(FutureWarning):
+        assert read(Sample, environ={"LINEWARD_DOOR": "1", "LINEWARD_PORT": "2"}).port == 2
+
+
+def test_the_file_of_the_secret_has_its_old_name():
+    """Start own senders of the release before with their settings."""
+    with pytest.warns(FutureWarning, match="LINEWARD_SENDER_SECRET_FILE"):
+        found = read(Settings, environ={"LINEWARD_READER_SECRET_FILE": "/x"})
+    assert found.sender_secret_file == Path("/x")

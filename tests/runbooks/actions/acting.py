@@ -97,7 +97,7 @@ class World:
         self.now = to_micros(NOW)
         self.writer = writer_of(engine, folder, NOW)
 
-    def means(self) -> ActionContext:
+    def context(self) -> ActionContext:
         """Return the dependencies of an action."""
         return ActionContext(
             engine=self.engine,
@@ -117,7 +117,7 @@ class World:
     def act(self, name: str, /, *, is_dry: bool = False, **arguments: object) -> ActionAnswer:
         """Run an action; `from_` stands for `from`."""
         given = {field.rstrip("_"): value for field, value in arguments.items()}
-        return call_action(Call(name=name, arguments=given, is_dry=is_dry), self.means())
+        return call_action(Call(name=name, arguments=given, is_dry=is_dry), self.context())
 
     def plan(self, name: str, /, **arguments: object) -> ActionPlan:
         """Return a dry run's plan."""

@@ -59,7 +59,7 @@ def test_rejected_actions_are_in_the_audit_log(world, name, arguments, error, is
     """Record the reason, dry or not, and change nothing else."""
     before = world.everything()
     with pytest.raises(error):
-        call_action(Call(name=name, arguments=arguments, is_dry=is_dry), world.means())
+        call_action(Call(name=name, arguments=arguments, is_dry=is_dry), world.context())
 
     ((who, via, action, _, answer),) = world.audited()
     assert (who, via, action) == ("ann", "cli", f"act {name}")
@@ -72,9 +72,9 @@ def test_a_user_without_permission_may_plan_an_action(world):
     world.supervisor.running = UP
     asked = {"name": "restart-role", "arguments": {"role": "service"}, "is_allowed": False}
 
-    assert call_action(Call(**asked, is_dry=True), world.means()).dry_run
+    assert call_action(Call(**asked, is_dry=True), world.context()).dry_run
     with pytest.raises(ForbiddenActionError, match="lineward act"):
-        call_action(Call(**asked, is_dry=False), world.means())
+        call_action(Call(**asked, is_dry=False), world.context())
     assert world.supervisor.asked == []
     assert [row[4][:8] for row in world.audited()] == ["dry run", "rejected"]
 

@@ -146,6 +146,6 @@ def test_a_reader_continues_with_the_new_manifest_after_a_folder_vanished(filled
     monkeypatch.setattr(lake_events, "read_events", vanish)
 
     span = lake_events.Span(NOW - 30 * HOUR, NOW + HOUR)
-    found = [event.seq for event in lake_events.events_of_span(filled.means(), span)]
+    found = [event.seq for event in lake_events.events_of_span(filled.context(), span)]
 
     assert (sorted(found), len(seen)) == ([1, 2, 3, 4, 5, 6], 3)

@@ -10,7 +10,7 @@ from pathlib import Path
 from service.api.intake import Intake
 from service.runtime.supervised_role import CHECK_SECONDS
 from tests.service.serving import served
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 _CLIENTS = 100
 _GET = b"GET /datasets HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"

@@ -18,9 +18,9 @@ from service.api.app import create_app
 from service.runtime.settings import Settings
 from tests.service import shop
 from tests.service.commandline import answer, environ, lineward
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.postgres_nightly
 

@@ -15,7 +15,7 @@ from service.api.intake import Intake
 from service.exporter.scraping import Scraping
 from service.runtime.settings import Settings
 from tests.service.serving import DEADLINE_SECONDS, answer_of, served
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 _POST = b"POST %b HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n%b\r\n\r\n%b"
 _CHUNKED = b"Transfer-Encoding: chunked"

@@ -11,7 +11,7 @@ from service.exporter.metrics import CatalogCollector
 from service.runtime.settings import Settings
 from tests.lineage.catalog.proxy import running_proxy
 from tests.service import shop
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.postgres
 

@@ -20,8 +20,8 @@ from service.api.app import create_app
 from service.runtime.settings import Settings
 from tests.service.api.access.estate import Estate
 from tests.service.explorer import estate
-from tests.service.waiting import until
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.alerts.rules.alertmanagers import hasty, running
 from tests.alerts.rules.promtool import PEOPLE
 from tests.fakes.http_server import Answer, FakeServer, Request
 from tests.service.one_page.shop import FINANCE, KEY, PLATFORM_KEY, SALES, Shop
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.faults
 

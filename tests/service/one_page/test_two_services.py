@@ -55,7 +55,7 @@ def two(shop):
     """Start two, of which the first one leads."""
     made = TwoServices(shop)
     made.go(10, made.one, made.other)
-    assert made.one.leader.is_leading()
+    assert made.one.leader.has_led_lately()
     return made
 
 
@@ -112,7 +112,7 @@ def test_a_leader_that_was_paused_while_it_sent_does_not_send_again(  # noqa: PL
 
     assert two.shop.rows(tables.notification) == rows[0]
     two.go(30, two.one, two.other)
-    assert (two.one.leader.is_leading(), two.other.leader.is_leading()) == (False, True)
+    assert (two.one.leader.has_led_lately(), two.other.leader.has_led_lately()) == (False, True)
     assert pagerduty.actions() == ["trigger"] * times_sent
     assert pagerduty.pages == [(KEY, two.shop.one.incident_id)]
     assert _texts(slack) == {SALES: ["Page"], FINANCE: ["Notice"]}

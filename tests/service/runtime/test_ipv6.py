@@ -15,9 +15,9 @@ import pytest
 from tests.collector.running import descendants
 from tests.e2e.running import free_port
 from tests.service.commandline import environ
-from tests.service.waiting import until
 from tests.suite.classes import interpreter_variables
 from tests.suite.http_client import CLIENT
+from tests.suite.waiting import until
 
 _NOWHERE = "127.0.0.1:1"  # servers that are away: a role is alive meanwhile
 _SETTINGS = {

@@ -16,7 +16,7 @@ from service.runtime.leader import Leader, LeaderTasks, replica_name
 from service.runtime.settings import Settings
 from tests.lineage.catalog.database_clock import DatabaseClock
 from tests.service.jobs import registry_of
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 _LEASE_SECONDS = 10
 _WITHIN_SECONDS = 15  # a new leader
@@ -60,7 +60,7 @@ def test_a_leader_keeps_its_lease(replicas):
     one, other = replicas.start("one"), replicas.start("other")
     replicas.go(120, one, other)
 
-    assert (one.is_leading(), other.is_leading()) == (True, False)
+    assert (one.has_led_lately(), other.has_led_lately()) == (True, False)
     assert replicas.led_since() == 1
 
 
@@ -71,7 +71,7 @@ def test_another_leads_within_15_seconds_of_a_death(replicas):
     died_at = replicas.seconds
     replicas.go(_WITHIN_SECONDS, other)
 
-    assert other.is_leading()
+    assert other.has_led_lately()
     assert died_at < replicas.led_since() <= died_at + _WITHIN_SECONDS
 
 
@@ -82,7 +82,7 @@ def test_a_leader_that_stops_hands_over_at_once(replicas):
     one.finish(replicas.engine)
     replicas.go(1, other)
 
-    assert (one.is_leading(), other.is_leading()) == (False, True)
+    assert (one.has_led_lately(), other.has_led_lately()) == (False, True)
 
 
 def test_a_service_that_restarts_leads_at_once(replicas):
@@ -91,7 +91,7 @@ def test_a_service_that_restarts_leads_at_once(replicas):
     again = replicas.start("one")
     replicas.go(1, again)
 
-    assert again.is_leading()
+    assert again.has_led_lately()
 
 
 def test_two_services_of_one_name_do_not_take_turns(replicas):
@@ -101,7 +101,7 @@ def test_two_services_of_one_name_do_not_take_turns(replicas):
     twin = replicas.start("one")
     replicas.go(60, one, twin)
 
-    assert (one.is_leading(), twin.is_leading()) == (False, True)
+    assert (one.has_led_lately(), twin.has_led_lately()) == (False, True)
     assert replicas.led_since() == 6
 
 
@@ -116,7 +116,7 @@ def test_a_paused_leader_that_wakes_leads_no_longer(replicas):
 
     with pytest.raises(LeaseLostError):
         fence.confirm()
-    assert (one.is_leading(), one.fence()) == (False, None)
+    assert (one.has_led_lately(), one.fence()) == (False, None)
 
 
 def test_a_leader_that_was_paused_for_a_minute_leads_only_after_it_asked(replicas):
@@ -124,10 +124,10 @@ def test_a_leader_that_was_paused_for_a_minute_leads_only_after_it_asked(replica
     one = replicas.start("one")
     replicas.go(5, one)
     replicas.go(60)
-    assert not one.is_leading()
+    assert not one.has_led_lately()
 
     replicas.go(1, one)
-    assert one.is_leading()
+    assert one.has_led_lately()
 
 
 def test_a_pause_in_which_nobody_else_led_changes_nothing(replicas):
@@ -141,7 +141,7 @@ def test_a_pause_in_which_nobody_else_led_changes_nothing(replicas):
 
     other = replicas.start("other")
     replicas.go(1, other)
-    assert (one.is_leading(), other.is_leading()) == (True, False)
+    assert (one.has_led_lately(), other.has_led_lately()) == (True, False)
 
 
 def test_an_earlier_epoch_is_over_though_the_service_leads_again(replicas):
@@ -153,7 +153,7 @@ def test_an_earlier_epoch_is_over_though_the_service_leads_again(replicas):
     replicas.go(_WITHIN_SECONDS, other)
     other.finish(replicas.engine)
     replicas.go(2, one)
-    assert one.is_leading()
+    assert one.has_led_lately()
 
     with pytest.raises(LeaseLostError):
         before.confirm()
@@ -175,12 +175,12 @@ def test_a_catalog_that_is_locked_for_a_minute_ends_no_epoch(replicas, monkeypat
     with monkeypatch.context() as locked:
         locked.setattr(leases, "renew", fail)
         replicas.go(55, one)
-        assert one.is_leading()
+        assert one.has_led_lately()
         with pytest.raises(OperationalError):
             replicas.go(10, one)
     replicas.go(1, one)
 
-    assert one.is_leading()
+    assert one.has_led_lately()
 
 
 def _job(url, leader, name, done):

@@ -14,7 +14,7 @@ from lineage.catalog.tables import meta
 from tests.service import leading
 from tests.service.commandline import environ
 from tests.service.leading import replica, running
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.faults
 

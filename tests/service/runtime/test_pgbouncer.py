@@ -17,11 +17,11 @@ from lineage.catalog.tables import dataset, meta
 from lineage.policy import Policy
 from slis.evaluation.evaluation import evaluate
 from tests.service.commandline import environ
-from tests.service.waiting import until
 from tests.slis.stream.spools import rows, run_event, spool, work_off
 from tests.suite.http_client import CLIENT
 from tests.suite.pgbouncer import running_pgbouncer
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 pytestmark = [pytest.mark.postgres, pytest.mark.faults]
 

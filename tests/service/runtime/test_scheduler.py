@@ -7,6 +7,7 @@ import pytest
 import time_machine
 from structlog.testing import capture_logs
 
+from lineage import periods
 from lineage.catalog.engine import catalog_url
 from lineage.process.clock import system_clock
 from lineage.process.health import HEALTH
@@ -23,7 +24,7 @@ from service.runtime.jobs import (
 from service.runtime.leader import Leader
 from service.runtime.scheduler import JobRegistry
 from tests.service.jobs import registry_of
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 _HOUR = 3_600.0
 _YEAR = timedelta(days=365)
@@ -110,7 +111,7 @@ def test_a_job_that_hangs_delays_no_other_and_is_shown(running):
 
 def test_a_failed_run_is_recorded_and_the_next_one_tried_sooner(running, monkeypatch):
     """Fail three times: the fourth run comes long before the hour is over."""
-    monkeypatch.setattr(scheduler, "_FIRST_RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(periods, "_FIRST_RETRY_SECONDS", 0.01)
     task = Counted(failing=3)
     registry = running(job(task))
     until(lambda: state(registry).failures == 1)

@@ -16,8 +16,8 @@ from service.runtime import run_folder
 from service.runtime.child import Child, RoleCommand
 from service.runtime.data_folder import hold_folder
 from tests.service.commandline import environ, lineward
-from tests.service.waiting import is_running, until
 from tests.suite.ports import free_port
+from tests.suite.waiting import is_running, until
 
 STAND_IN = Path(__file__).with_name("stand_in.py")
 ROLES = ("collector", "service", "pipeline")

@@ -122,7 +122,7 @@ def test_executors_write_and_compact_without_the_driver(spark, embedded, lake):
     assert len(stored) == 1
     folders = visible(writer)
     lay(writer, event_row(8))
-    run = compaction.choose_place(spark, lake)
+    run = compaction.choose_rewrite(spark, lake)
 
     assert sum(folder.events for folder in folders) == 7
     assert {folder.event_date for folder in folders} == {"2026-11-20", "2026-11-21"}

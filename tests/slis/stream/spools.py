@@ -15,12 +15,12 @@ from sqlalchemy import Engine, text
 from collector.retention import SpoolRetention
 from collector.settings import Limits
 from collector.spool_file import open_spool
+from lineage.event_log.spool_tables import EVENT_TABLE
 from lineage.lake.storage import open_lake
 from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import to_micros
 from slis.lake.writer import LakeWriter
 from slis.settings import SharedPaths
-from slis.spool_events import SPOOL_TABLE
 from slis.stream.batch import Batches
 from slis.stream.landing import BatchLanding
 from slis.stream.log.spool_reader import SPOOL_COLUMNS, BatchLimits
@@ -57,7 +57,7 @@ def spool(
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute(SPOOL_TABLE)
+        connection.execute(EVENT_TABLE)
         used = "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'event'"
         connection.execute(used, (skip,))
         for event in events:

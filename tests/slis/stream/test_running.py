@@ -16,9 +16,9 @@ from slis.stream.landing import BatchLanding, SparkGoneError, WaitError
 from slis.stream.log.spool_reader import BatchLimits
 from slis.stream.merge.merge import RangeMismatchError
 from slis.stream.running import PipelineStoppedError, StreamThread
-from tests.service.waiting import until
 from tests.slis.stream.spools import rows, run_event, spool
 from tests.suite.disks import fill
+from tests.suite.waiting import until
 
 
 class Steps:

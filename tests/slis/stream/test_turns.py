@@ -11,8 +11,8 @@ from sqlalchemy import Engine
 from lineage.policy import DEFAULT, parse_policy
 from slis.evaluation.evaluation import evaluate
 from slis.stream.names import canonical
-from tests.service.waiting import until
 from tests.slis.stream.spools import CANONICAL, Event, Lander, rows, run_event, symlink
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 _WAITING = """

@@ -23,7 +23,7 @@ LINEWARD_INSECURE: "true"
 {{- end }}
 {{- end -}}
 
-{{- define "lineward.scaled.readerEnv" -}}{{- end -}}
+{{- define "lineward.scaled.ownSenderEnv" -}}{{- end -}}
 {{- define "lineward.scaled.catalogEnv" -}}{{- end -}}
 
 {{- define "lineward.scaled.logEnv" -}}

@@ -4,7 +4,7 @@
 {{- $n := $v.notifications -}}
 {{- $groups := dict
   "token" (dict "collector-token" $v.access.collectorToken)
-  "reader" (dict "reader-secret" $v.access.readerSecret)
+  "ownSender" (dict "sender-secret" $v.access.senderSecret)
   "catalog" (dict "catalog-password" $v.catalog.passwordSecret)
   "log" (dict "log-client.properties" $v.log.kafka.clientSecret)
   "lake" (dict "lake-access-key" $v.lake.accessKeySecret "lake-secret-key" $v.lake.secretKeySecret)

@@ -19,8 +19,8 @@
 {{- if and $v.marquez.enabled (not $v.marquez.url) -}}
 {{- fail "marquez.url: give the address of Marquez" -}}
 {{- end -}}
-{{- if and (or $v.kafkaSource.enabled $v.marquez.enabled) (not $v.access.collectorToken.name) (not $v.access.readerSecret.name) -}}
-{{- fail "access.readerSecret.name: collectors know Lineward's own readers by this Secret, or by access.collectorToken" -}}
+{{- if and (or $v.kafkaSource.enabled $v.marquez.enabled) (not $v.access.collectorToken.name) (not $v.access.senderSecret.name) -}}
+{{- fail "access.senderSecret.name: collectors know Lineward's own senders by this Secret, or by access.collectorToken" -}}
 {{- end -}}
 {{- with $v.collector.autoscaling -}}
 {{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) -}}
@@ -64,7 +64,7 @@ LINEWARD_LAKE_REGION: lake.region
 LINEWARD_LAKE_ACCESS_KEY_FILE: lake.accessKeySecret
 LINEWARD_LAKE_SECRET_KEY_FILE: lake.secretKeySecret
 LINEWARD_CATALOG_PASSWORD_FILE: catalog.passwordSecret
-LINEWARD_READER_SECRET_FILE: access.readerSecret
+LINEWARD_SENDER_SECRET_FILE: access.senderSecret
 LINEWARD_REPLICA: nothing (the name is the pod's)
 LINEWARD_HEALTH_PORT: nothing (the port is 8704)
 LINEWARD_COLLECTOR_URL: nothing (the address is the Service's)

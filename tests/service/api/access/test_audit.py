@@ -3,7 +3,7 @@
 import pytest
 
 from service.api.access import audit_log
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.postgres_nightly
 

@@ -16,8 +16,8 @@ from sqlalchemy import Engine, text
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from tests.service import shop
 from tests.service.commandline import environ
-from tests.service.waiting import until
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 _TOKEN = "boss-0123456789abcdef"  # noqa: S105 - of this test
 _QUERY = "/api/v1/lineage?dataset=core/orders"

@@ -12,9 +12,9 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from tests.service import shop
 from tests.service.commandline import environ
-from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from sqlalchemy import Engine, text
 from tests.alerts.operator_actions.incident_catalog import IncidentCatalog
 from tests.service.commandline import environ
 from tests.service.incidents.people.answering import PATH, SECRET, press_body, sign
-from tests.service.waiting import until
 from tests.suite.ports import free_port
+from tests.suite.waiting import until
 
 
 def _status(port: int, method: str, path: str, body: bytes = b"", **headers: Any) -> int:  # noqa: ANN401

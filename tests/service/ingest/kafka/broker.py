@@ -11,8 +11,8 @@ import pyspark
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.service.waiting import until
 from tests.suite.ports import free_ports
+from tests.suite.waiting import until
 
 ROOT = Path(__file__).resolve().parents[4]
 JARS = ROOT / "build" / "kafka" / "jars"

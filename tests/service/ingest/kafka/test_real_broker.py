@@ -13,7 +13,7 @@ from tests.collector.running import Collector
 from tests.service.commandline import environ
 from tests.service.ingest.kafka.broker import Broker, running_broker
 from tests.service.ingest.ship.written import event
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.faults
 
@@ -46,7 +46,7 @@ def feed(tmp_path: Path, broker: Broker, collector: Collector) -> Iterator[Calla
         "LINEWARD_KAFKA_BOOTSTRAP": broker.bootstrap,
         "LINEWARD_KAFKA_CONFIG_FILE": str(quick),
         "LINEWARD_COLLECTOR_PORT": str(collector.port),
-        "LINEWARD_READER_SECRET_FILE": str(collector.secret_file),
+        "LINEWARD_SENDER_SECRET_FILE": str(collector.secret_file),
     }
     started: list[subprocess.Popen[bytes]] = []
 

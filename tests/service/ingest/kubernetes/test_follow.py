@@ -20,7 +20,7 @@ from service.ingest.kubernetes.manifests import Reading
 from service.ingest.kubernetes.store import ApplicationStore
 from service.ingest.kubernetes.watcher import Watcher
 from tests.fakes.kubernetes_watch import WatchedKubernetes, spark_pod, submitted
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 JOBS = Resource(APPLICATIONS, "jobs")

@@ -15,7 +15,7 @@ from service.ingest.marquez.event_identity import valid_core
 from tests.collector.running import ROOT, Collector
 from tests.fakes.marquez import Event, FakeMarquez
 from tests.service.commandline import environ
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 _MUTANT = Path(__file__).with_name("mutant.py")
 

@@ -12,7 +12,7 @@ import pytest
 from tests.collector.running import Collector
 from tests.fakes.marquez import Event, FakeMarquez, run_event
 from tests.service.ingest.marquez.roles import Reckoning, Role, end, reckon
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 _THEIRS = 700_000
 Start = Callable[..., Role]

@@ -12,7 +12,7 @@ import pytest
 from tests.collector.running import Collector
 from tests.service.commandline import environ, lineward
 from tests.service.ingest.ship.written import append, event, events
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 Follow = Callable[[str], subprocess.Popen[bytes]]
 
@@ -41,7 +41,7 @@ def follow(tmp_path: Path, folder: Path) -> Iterator[Follow]:
     def start(url: str) -> subprocess.Popen[bytes]:
         with (tmp_path / "ship.log").open("ab") as log:
             argv = [sys.executable, "-m", "service.cli.main", "ship", str(folder), "--url", url]
-            secret = {"LINEWARD_READER_SECRET_FILE": str(tmp_path / "data" / "reader.secret")}
+            secret = {"LINEWARD_SENDER_SECRET_FILE": str(tmp_path / "data" / "reader.secret")}
             started.append(subprocess.Popen(argv, env=environ(**secret), stdout=log, stderr=log))
         return started[-1]
 

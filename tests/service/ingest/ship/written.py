@@ -6,8 +6,8 @@ from pathlib import Path
 
 from service.ingest.collector_client import UploadStoppedError
 from service.ingest.event_uploader import RejectedUpload
+from service.ingest.ship.folder_sender import FolderSender
 from service.ingest.ship.positions import Positions
-from service.ingest.ship.shipper import FolderShipper
 
 
 def event(number: int, *, padding: int = 0) -> bytes:
@@ -63,8 +63,6 @@ class Memory:
         ]
 
 
-def shipper(
-    folder: Path, memory: Memory, kind: type[FolderShipper] = FolderShipper
-) -> FolderShipper:
+def shipper(folder: Path, memory: Memory, kind: type[FolderSender] = FolderSender) -> FolderSender:
     """Return the shipper of a new process, which knows only the state's file."""
     return kind(folder, Positions(folder / ".state.json"), memory)  # type: ignore[arg-type]

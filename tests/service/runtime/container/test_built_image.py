@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from slis.spool_events import fill_spool
+from slis.made_up_events import fill_spool
 from tests.service.runtime.container.image import ROOT, context_files, install_steps
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 _SHORT = "tests/slis/spark/test_session_settings.py::test_settings_of_spark_submit_are_kept"
 pytestmark = [

@@ -22,7 +22,7 @@ from slis.stream.log.spool_reader import BatchLimits
 from slis.stream.on_executors import extract_on_executors
 from tests.service.ingest.kafka.broker import running_broker
 from tests.service.ingest.ship.written import event
-from tests.service.waiting import until
+from tests.suite.waiting import until
 
 pytestmark = pytest.mark.faults
 

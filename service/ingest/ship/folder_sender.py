@@ -1,4 +1,4 @@
-"""Shipper of a folder's event files: each event is sent until the collector has it."""
+"""Sender of a folder's event files: each event is sent until the collector has it."""
 
 import os
 import stat
@@ -34,7 +34,7 @@ class Shipped(BackfillReport):
     unfinished: list[Unfinished] = msgspec.field(default_factory=list)
 
 
-class FolderShipper:
+class FolderSender:
     """Ships one folder; the caller sees to it that nobody else does."""
 
     def __init__(

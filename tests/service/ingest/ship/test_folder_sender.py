@@ -9,8 +9,8 @@ import pytest
 from service.errors import RejectedInputError
 from service.ingest.collector_client import UploadStoppedError
 from service.ingest.ship import positions
+from service.ingest.ship.folder_sender import FolderSender, Unfinished
 from service.ingest.ship.positions import Positions
-from service.ingest.ship.shipper import FolderShipper, Unfinished
 from tests.service.ingest.ship.written import Memory, append, as_lines, event, events, shipper
 
 
@@ -135,7 +135,7 @@ def test_other_files_are_left_alone(folder: Path):
     assert memory.bodies == []
 
 
-class Hasty(FolderShipper):
+class Hasty(FolderSender):
     """Run the mutant: store the position before the collector has answered."""
 
     _waiting = None
@@ -146,13 +146,13 @@ class Hasty(FolderShipper):
             super()._post(*waiting)
 
 
-@pytest.mark.parametrize(("kind", "lost"), [(FolderShipper, 0), (Hasty, 500)])
+@pytest.mark.parametrize(("kind", "lost"), [(FolderSender, 0), (Hasty, 500)])
 def test_a_position_is_stored_only_after_the_answer(
-    folder: Path, kind: type[FolderShipper], lost: int
+    folder: Path, kind: type[FolderSender], lost: int
 ):
     """Lose nothing by dying between two batches; with the place noted first, lose a batch."""
     append(folder / "events.jsonl", events(0, 1_400))
-    memory = Memory(dies_after=1 if kind is FolderShipper else 0)
+    memory = Memory(dies_after=1 if kind is FolderSender else 0)
     with pytest.raises(UploadStoppedError):
         shipper(folder, memory, kind).ship_all()
     after = Memory()

@@ -1,4 +1,4 @@
-"""Bridge from the event loop to the spool's thread: submits rows, wakes the waiting requests."""
+"""Commits of requests: rows go from the event loop to the spool's thread; requests wait."""
 
 import asyncio
 import sqlite3
@@ -13,8 +13,8 @@ from collector.writes import Rejected, WriteRequest
 _Waiter = asyncio.Future[None]
 
 
-class SpoolLanding:
-    """Landing of events: `land` returns when they are durable."""
+class SpoolCommits:
+    """Commits of events to the spool: `store` returns when they are durable."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -30,7 +30,7 @@ class SpoolLanding:
         """Say why nothing can be stored now."""
         self._reason = reason
 
-    async def land(
+    async def store(
         self,
         events: Sequence[ValidEvent],
         origin: str,

@@ -1,4 +1,4 @@
-"""Secret by which the collector knows Lineward's own readers (`lineward ship`, `kafka`, ...).
+"""Secret by which the collector knows Lineward's own senders (`lineward ship`, `kafka`, ...).
 
 They alone may say where an event comes from. Where senders bear a token, the token suffices.
 """
@@ -12,13 +12,14 @@ from typing import Final
 
 from lineage.process.environment import InvalidSettingError
 
+# Both keep their spelling: senders of the release before know no other.
 HEADER: Final = "lineward-reader"
 FILE: Final = "reader.secret"
 _SECRET = re.compile(rb"[!-~]{32,}")
 
 
 def secret_path(data_dir: Path, chosen: Path | None) -> Path:
-    """Return the file of the secret: LINEWARD_READER_SECRET_FILE, or one in the data folder."""
+    """Return the file of the secret: LINEWARD_SENDER_SECRET_FILE, or one in the data folder."""
     return chosen or data_dir / FILE
 
 
@@ -30,7 +31,7 @@ def ensure_secret(path: Path) -> bytes:
         InvalidSettingError: the file holds something else.
     """
     with contextlib.suppress(FileNotFoundError):
-        return read_reader_secret(path)
+        return read_sender_secret(path)
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     fresh.unlink(missing_ok=True)
     try:
@@ -43,10 +44,10 @@ def ensure_secret(path: Path) -> bytes:
             os.link(fresh, path)
     finally:
         fresh.unlink(missing_ok=True)
-    return read_reader_secret(path)
+    return read_sender_secret(path)
 
 
-def read_reader_secret(path: Path) -> bytes:
+def read_sender_secret(path: Path) -> bytes:
     """Read the secret.
 
     Raises:

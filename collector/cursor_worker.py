@@ -1,6 +1,6 @@
-"""Worker that reports to the spool which events all readers have passed, by the catalog.
+"""Worker that reads the cursors of the readers for the spool, which deletes by them.
 
-Off the ack path: a catalog that is away delays the pruning, and nothing else.
+Off the ack path: a catalog that is away delays the deletion, and nothing else.
 """
 
 import sqlite3
@@ -11,13 +11,11 @@ from pathlib import Path
 
 import structlog
 
-from collector import metrics
+from collector.cursors import NOT_READ, Cursors, read_or_nothing
 from collector.damage import find_damaged_row, open_to_read
-from collector.high_water import NOT_READ, Cursors
 from collector.settings import CollectorLocation, CollectorSettings
 from collector.spool import Spool
 from collector.spool_file import last_seq
-from lineage.catalog.trouble import CatalogError
 
 INTERVAL_SECONDS = 30.0
 _LOOKED_AT_BYTES = 134_217_728  # more than one batch of the pipeline
@@ -26,22 +24,7 @@ _log = structlog.get_logger()
 
 def start(spool: Spool, settings: CollectorSettings) -> None:
     """Ask for the cursors every 30 s, in a thread that ends with the process."""
-    threading.Thread(target=_run, args=(spool, settings), daemon=True, name="prune").start()
-
-
-def read_or_nothing(place: CollectorLocation) -> Cursors:
-    """Return what readers have passed; nothing if the catalog cannot be read."""
-    from msgspec import DecodeError  # noqa: PLC0415 - as below
-    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415 - as below
-
-    from collector.cursors import read_cursors  # noqa: PLC0415
-
-    try:
-        return read_cursors(place) or NOT_READ
-    except (SQLAlchemyError, CatalogError, sqlite3.Error, OSError, DecodeError) as error:
-        metrics.PRUNE_FAILURES.inc()
-        _log.warning("cursors_unreadable", error=str(error)[:200])
-        return NOT_READ
+    threading.Thread(target=_run, args=(spool, settings), daemon=True, name="cursors").start()
 
 
 def _run(spool: Spool, settings: CollectorSettings) -> None:
@@ -51,7 +34,7 @@ def _run(spool: Spool, settings: CollectorSettings) -> None:
         time.sleep(INTERVAL_SECONDS)
         cursors = read_or_nothing(settings.place)
         if cursors != NOT_READ:
-            spool.passed.through(cursors.lowest, cursors.needed)
+            spool.retention.allow_deletion(cursors.lowest, needed=cursors.needed)
             look_ahead(spool, settings.place, before, cursors)
         before = cursors
 

@@ -1,4 +1,4 @@
-"""Rows of the executive dashboard on what is missing: lineage, owners, tags."""
+"""Rows of the executive dashboard on compliance: what lacks lineage, owners or tags."""
 
 from dashboards.grafana import links
 from dashboards.grafana.queries import TIER, WITHOUT_LINEAGE, service_max

@@ -1,16 +1,13 @@
-"""Synthetic events as the Spark listener sends them, for the benchmarks.
+"""Made-up events as the Spark listener sends them: START, RUNNING and COMPLETE of 3.4 kB each.
 
-START, RUNNING and COMPLETE of about 3.4 kB each.
-
-Sizes and facets follow `io.openlineage:openlineage-spark` 1.53.0 on Spark 4.3; only the names are
-    made up.
+The pipeline warms up with them, and lands one to see whether a fault is its own. The
+benchmarks send them too. Sizes and facets follow `io.openlineage:openlineage-spark` 1.53.0 on
+Spark 4.3; only the names are made up.
 """
 
 import hashlib
 import random
 import sqlite3
-import sys
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,23 +17,15 @@ from typing import Any
 
 import msgspec
 
-from lineage.process.clock import system_clock, to_micros
+from lineage.event_log.spool_tables import EVENT_TABLE
+from lineage.process.clock import to_micros
 
 JOBS = 500
 DATASETS = 1_000
 NEW_DATASET_SHARE = 0.02
 _ROWS_A_TRANSACTION = 10_000
-_TURNS_A_SECOND = 50
 _PRODUCER = "https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark"
 _FACETS = "https://openlineage.io/spec/facets"
-
-SPOOL_TABLE = """
-CREATE TABLE IF NOT EXISTS event (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, body_hash BLOB NOT NULL UNIQUE,
-      received_at INTEGER NOT NULL,
-  origin TEXT NOT NULL, kind TEXT NOT NULL, duplicate_keys INTEGER NOT NULL DEFAULT 0,
-  body BLOB NOT NULL)
-"""
 
 
 def _facet(kind: str, release: str, /, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - a facet holds any JSON
@@ -187,7 +176,7 @@ def fill_spool(path: Path, rows: Iterator[tuple[datetime, bytes]], *, origin: st
     with closing(sqlite3.connect(path, isolation_level=None)) as spool:
         spool.execute("PRAGMA journal_mode=WAL")
         spool.execute("PRAGMA synchronous=OFF")
-        spool.execute(SPOOL_TABLE)
+        spool.execute(EVENT_TABLE)
         chunk: list[tuple[bytes, int, str, bytes]] = []
         for event_time, body in rows:
             digest = hashlib.sha256(body).digest()
@@ -206,21 +195,3 @@ def _insert(spool: sqlite3.Connection, chunk: list[tuple[bytes, int, str, bytes]
         chunk,
     )
     spool.execute("COMMIT")
-
-
-def feed(path: Path, per_second: int, seconds: int) -> None:
-    """Write events as they would arrive.
-
-    `per_second`, every 20 ms, received as they are written.
-    """
-    a_turn = max(1, per_second // _TURNS_A_SECOND)
-    began = time.monotonic()
-    for turn in range(seconds * _TURNS_A_SECOND):
-        now = system_clock()
-        rows = make_events(a_turn, seed=turn + 1, start=now, apart=timedelta(0))
-        fill_spool(path, ((now, body) for _, body in rows))
-        time.sleep(max(0.0, began + (turn + 1) / _TURNS_A_SECOND - time.monotonic()))
-
-
-if __name__ == "__main__":
-    feed(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

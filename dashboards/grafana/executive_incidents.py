@@ -1,4 +1,4 @@
-"""Rows of the executive dashboard on what happened: incidents, changes."""
+"""Rows of the executive dashboard on incidents and on changes."""
 
 from dashboards.grafana import links
 from dashboards.grafana.queries import (
@@ -79,7 +79,7 @@ def _mean(title: str, phase: str, words: str) -> Panel:
 
 
 def changes_panel() -> Panel:
-    """Return panels of changes and their impact."""
+    """Return the table of changes and their impact."""
     of = recent_changes(DATASET)
     return Panel(
         kind="table",
