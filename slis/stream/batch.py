@@ -21,7 +21,6 @@ from slis.spark.session import in_stream_pool
 from slis.stream.facts import Facts, extract_from_table, times_of
 from slis.stream.merge.merge import (
     MergeResult,
-    Rows,
     SpoolRange,
     Store,
     is_landed,
@@ -31,6 +30,7 @@ from slis.stream.merge.merge import (
 )
 from slis.stream.on_executors import Note, Read, extract_on_executors
 from slis.stream.staging.rows import staged_rows
+from slis.stream.staging.staging import Rows
 
 _CONTROL = "control"
 Beside = Callable[[Lake, FolderName], None]  # writes to the folder of a batch

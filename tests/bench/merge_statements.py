@@ -3,7 +3,8 @@
 Run by hand, `python -m tests.bench.merge_statements [EVENTS [CONDITION ...]]`: lands made-up events
 in an empty catalog of a PostgreSQL of its own, and prints the microseconds an event of its session.
 A condition is SQL that is run first, as `ALTER TABLE run SET (fillfactor = 80)` or
-`DROP INDEX run_job`: what the same backlog costs without an index. It asserts nothing. On a busy
+`DROP INDEX run_job`: what the same backlog costs without an index. At the end it copies all stored
+rows into another catalog, which is the least that they cost. It asserts nothing. On a busy
 machine CPU time is up to a third longer: compare runs that follow one another.
 """
 
@@ -23,6 +24,7 @@ from lineage.process.logs import log_to_stderr
 from slis.made_up_events import fill_spool, make_events
 from slis.settings import SharedPaths
 from slis.stream.merge.merge import MergeResult
+from tests.bench.bare_copy import copy_nanos
 from tests.bench.partition_merges import catalog
 
 _APART = timedelta(milliseconds=1)
@@ -74,6 +76,8 @@ def main(count: int = 150_000, *conditions: str) -> None:
         cpu = (server.cpu_seconds() or 0.0) / count * 1e6
         print(f"{cpu:.1f} µs of the whole server, {(server.wal_bytes() or 0) / count:.0f} bytes of")  # noqa: T201
         print(f"write-ahead log and {server.table_bytes() / count:.0f} bytes of tables an event")  # noqa: T201
+        bare = sum(copy_nanos(engine, count).values()) / count / _NANOS
+        print(f"{bare:.1f} µs an event of a session that copies the same rows")  # noqa: T201
 
 
 def _print(first: tuple[int, Counter[str]], whole: tuple[int, Counter[str]]) -> None:

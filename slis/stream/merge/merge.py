@@ -1,45 +1,29 @@
 """Merge of a batch into the catalog: all of it in one transaction, exactly once."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import msgspec
+import structlog
 from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, select
+from sqlalchemy.exc import IntegrityError
 
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import newest, upsert
 from lineage.process.clock import Clock, to_micros
-from slis.stream.derived.derive_facts import derive_facts, holds_news
-from slis.stream.derived.inferred import store_sources
-from slis.stream.facets.sql_texts import merge_sql
-from slis.stream.merge.batch_runs import stage_io
-from slis.stream.merge.checkpoints import merge_checkpoints
-from slis.stream.merge.facet_disagreements import collect_sources, record_disagreements
-from slis.stream.merge.known_runs import stage_known
-from slis.stream.merge.merge_events import store_events
-from slis.stream.merge.merge_facts import (
-    merge_datasets,
-    merge_descriptions,
-    merge_run_io,
-    merge_runs,
-)
-from slis.stream.merge.new_roots import move_to_new_roots
-from slis.stream.names.canonical import resolve_components
-from slis.stream.names.claims_catalog import (
-    merge_attributes,
-    merge_claims,
-    merge_drops,
-    stage_written,
-    unsettled_claims,
-)
+from slis.stream.derived.derive_facts import holds_news
+from slis.stream.merge.facts_of_batch import merge_facts_of_batch
+from slis.stream.merge.merge_events import StoredEvents, store_events
+from slis.stream.merge.repeats import find_repeats
 from slis.stream.staging import staging
+from slis.stream.staging.staging import Rows
+
+log = structlog.get_logger(__name__)
 
 READER = "pipeline"
-Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
 Store = Callable[[Connection], None]  # writes what goes with a batch, in its transaction
 
 
@@ -135,17 +119,32 @@ def merge(
         clock: gives `landed_at`.
         store: writes what is committed with the batch, as the position of the log and the rows of
             the lake, or fails.
+
+    A run that the catalog does not know has no other rows there, as a rule. Where that is wrong,
+    the batch is merged again with a look for each row.
     """
+    try:
+        return _merge(engine, spool_range, rows, clock, store, finds_remains=False)
+    except IntegrityError as error:
+        log.warning("merge_repeated", reason=str(error.orig))
+        return _merge(engine, spool_range, rows, clock, store, finds_remains=True)
+
+
+def _merge(  # noqa: PLR0913 - the last one by name
+    engine: Engine,
+    spool_range: SpoolRange,
+    rows: Rows,
+    clock: Clock,
+    store: Store,
+    *,
+    finds_remains: bool,
+) -> MergeResult:
     with exclusive_transaction(engine) as connection:
         began = time.monotonic()
         if is_landed(connection, spool_range):
             return MergeResult(is_repeat=True)
         store(connection)
-        staging.create(connection)
-        staging.fill(connection, rows)
-        _merge_facts(connection, to_micros(clock()))
-        # The last statements, so that what they call the commit is close to it.
-        landed = _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
+        landed = _merge_rows(connection, spool_range, rows, clock, finds_remains=finds_remains)
         is_news = holds_news(connection)
         return replace(landed, merge_seconds=time.monotonic() - began, is_news=is_news)
 
@@ -157,40 +156,37 @@ def rehearse(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) 
         Exception: what `merge` would have failed by.
     """
     with suppress(_UndoneError), exclusive_transaction(engine) as connection:
-        staging.create(connection)
-        staging.fill(connection, rows)
-        _merge_facts(connection, to_micros(clock()))
-        _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
+        _merge_rows(connection, spool_range, rows, clock, finds_remains=True)
         raise _UndoneError
 
 
-def _merge_facts(connection: Connection, landed_at: int) -> None:
-    stage_written(connection, landed_at)
-    changed = unsettled_claims(connection)
-    merge_datasets(connection)
-    merge_claims(connection, landed_at)
-    resolve_components(connection, changed)
-    is_any_known = stage_known(connection)
-    if is_any_known:
-        move_to_new_roots(connection)
-    merge_runs(connection, landed_at, is_any_known=is_any_known)
-    merge_run_io(connection, landed_at, is_any_known=is_any_known)
-    is_any_checkpoint = merge_checkpoints(connection)
-    stage_io(connection, is_any_known=is_any_known, is_changed=is_any_checkpoint)
-    collect_sources(connection)
-    store_sources(connection, landed_at)
-    merge_drops(connection, landed_at)
-    merge_descriptions(connection)
-    merge_attributes(connection, landed_at)
-    derive_facts(connection, landed_at)
-    record_disagreements(connection, landed_at)
-    merge_sql(connection, landed_at)
+def _merge_rows(
+    connection: Connection,
+    spool_range: SpoolRange,
+    rows: Rows,
+    clock: Clock,
+    *,
+    finds_remains: bool,
+) -> MergeResult:
+    staging.create(connection)
+    staging.fill(connection, rows)
+    repeats = find_repeats(rows)
+    merge_facts_of_batch(connection, to_micros(clock()), repeats, finds_remains=finds_remains)
+    # The last statements, so that what they call the commit is close to it.
+    at = to_micros(clock())
+    stored = store_events(
+        connection, landed_at=at, last_seq=spool_range.last_seq, has_repeats=repeats.events
+    )
+    return _record(connection, spool_range, len(rows["s_event"][1]), stored, at)
 
 
 def _record(
-    connection: Connection, spool_range: SpoolRange, events: int, landed_at: int
+    connection: Connection,
+    spool_range: SpoolRange,
+    events: int,
+    stored: StoredEvents,
+    landed_at: int,
 ) -> MergeResult:
-    stored = store_events(connection, landed_at=landed_at, last_seq=spool_range.last_seq)
     failed = (
         "SELECT seq AS spool_seq, problem AS reason, detail, is_history = 1 AS is_history, "
         ":landed_at AS landed_at FROM s_event WHERE problem IS NOT NULL"

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Row, text
 from lineage.catalog import tables
 from lineage.catalog.new_rows import insert_or_fold
 from lineage.catalog.upsert import upsert
+from slis.stream.merge.repeats import query_for
 
 _COUNT = text("""
     SELECT count(*) AS events, min(event_time) AS first, max(event_time) AS last,
@@ -15,7 +16,7 @@ _COUNT = text("""
         coalesce(sum(CASE WHEN is_history = 1 THEN 1 END), 0) AS history
     FROM s_event
 """)
-_EVENTS: Final = """
+EVENT_QUERY: Final = """
     SELECT event_time, event_key, :landed_at AS landed_at, :last_seq AS last_seq,
         max(is_streaming) = 1 AS is_streaming, min(is_history) = 1 AS is_history,
         max(is_skewed) = 1 AS is_skewed
@@ -51,20 +52,24 @@ class StoredEvents(msgspec.Struct, frozen=True):
     history: int
 
 
-def store_events(connection: Connection, *, landed_at: int, last_seq: int) -> StoredEvents:
+def store_events(
+    connection: Connection, *, landed_at: int, last_seq: int, has_repeats: bool
+) -> StoredEvents:
     """Store the events of the batch.
 
     Args:
         connection: inside the transaction of the batch.
         landed_at: of the new ones.
         last_seq: of the batch.
+        has_repeats: whether the batch has an event several times.
     """
     counted = connection.execute(_COUNT).one()
     at = {"landed_at": landed_at, "last_seq": last_seq}
-    return StoredEvents(_store(connection, counted, at), counted.unreadable, counted.history)
+    query = query_for(EVENT_QUERY, has_repeats=has_repeats)
+    return StoredEvents(_store(connection, query, counted, at), counted.unreadable, counted.history)
 
 
-def _store(connection: Connection, counted: Row[Any], at: dict[str, int]) -> int:
+def _store(connection: Connection, query: str, counted: Row[Any], at: dict[str, int]) -> int:
     """Store the events, and return how many are new.
 
     A batch that follows the one before finds few events of its time. One that repeats a year of
@@ -74,9 +79,9 @@ def _store(connection: Connection, counted: Row[Any], at: dict[str, int]) -> int
     most = counted.events + 1
     near: int = connection.execute(_COUNT_STORED, {**span, "most": most}).scalar_one()
     if near == most:
-        every = _EVENTS.format(chosen="1 = 1")
+        every = query.format(chosen="1 = 1")
         return upsert(connection, tables.event, every, {}, keeps=_KEEPS, given=at)
     if near:
         connection.execute(_STORE_KNOWN, span)
     known: dict[str, Any] = {"known": _IS_KNOWN, "is_any_known": near > 0}
-    return insert_or_fold(connection, tables.event, _EVENTS, {}, keeps=_KEEPS, given=at, **known)
+    return insert_or_fold(connection, tables.event, query, {}, keeps=_KEEPS, given=at, **known)

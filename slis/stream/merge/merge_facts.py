@@ -11,6 +11,7 @@ from slis.stream.facets.assertions import merge_assertions
 from slis.stream.facets.column_edges import merge_column_edges
 from slis.stream.facets.descriptions import merge_texts_and_tags
 from slis.stream.merge.batch_runs import STAGE_NEW_IO, STAGE_NEW_RUNS, stage_runs
+from slis.stream.merge.repeats import query_for
 
 _SEEN = {"first_seen_at": least, "last_seen_at": greatest}
 _ROOT_TEXTS = (
@@ -64,7 +65,26 @@ def _by_parent(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401 - c
     return case((and_(has, ~had), given), (and_(had, ~has), kept), else_=greatest(kept, given))
 
 
-def merge_runs(connection: Connection, landed_at: int, *, is_any_known: bool) -> None:
+_ROOTS_OF_RUN = (
+    f"coalesce(max({_OF_CHILD.format(name)}), max({name})) AS {name}" for name in _ROOT_TEXTS
+)
+_TEXTS_OF_RUN = ", ".join([*(f"max({name}) AS {name}" for name in _RUN_TEXTS), *_ROOTS_OF_RUN])
+RUN_QUERY = f"""
+    SELECT run_key, max(day) AS day, min(first_event_at) AS first_event_at,
+        max(last_event_at) AS last_event_at,
+        min(started_at) AS started_at, max(last_start_at) AS last_start_at,
+        max(completed_at) AS completed_at, max(last_fail_at) AS last_fail_at,
+        max(nominal_start_at) AS nominal_start_at, min(spark_job_id) AS spark_job_id,
+        max(retries_left) AS retries_left, {_TEXTS_OF_RUN},
+        min(is_history) = 1 AS is_history,
+        max(run_id) AS run_id, :landed_at AS landed_at
+    FROM s_run WHERE {{chosen}} GROUP BY run_key
+"""  # noqa: S608 - our own columns
+
+
+def merge_runs(
+    connection: Connection, landed_at: int, *, is_any_known: bool, has_repeats: bool
+) -> None:
     """Merge runs from all of their events: earliest START, latest COMPLETE, and failures.
 
     A failure stays whatever event follows, except another START.
@@ -73,25 +93,12 @@ def merge_runs(connection: Connection, landed_at: int, *, is_any_known: bool) ->
         connection: inside the transaction of the batch.
         landed_at: of new runs.
         is_any_known: whether the catalog knows a run of the batch (`staging.known`).
+        has_repeats: whether the batch has a run in several rows.
     """
-    roots = (
-        f"coalesce(max({_OF_CHILD.format(name)}), max({name})) AS {name}" for name in _ROOT_TEXTS
-    )
-    texts = ", ".join([*(f"max({name}) AS {name}" for name in _RUN_TEXTS), *roots])
     insert_or_fold(
         connection,
         tables.run,
-        f"""
-        SELECT run_key, max(day) AS day, min(first_event_at) AS first_event_at,
-            max(last_event_at) AS last_event_at,
-            min(started_at) AS started_at, max(last_start_at) AS last_start_at,
-            max(completed_at) AS completed_at, max(last_fail_at) AS last_fail_at,
-            max(nominal_start_at) AS nominal_start_at, min(spark_job_id) AS spark_job_id,
-            max(retries_left) AS retries_left, {texts},
-            min(is_history) = 1 AS is_history,
-            max(run_id) AS run_id, :landed_at AS landed_at
-        FROM s_run WHERE {{chosen}} GROUP BY run_key
-        """,  # noqa: S608 - our own columns
+        query_for(RUN_QUERY, has_repeats=has_repeats),
         {
             "first_event_at": least,
             "last_event_at": greatest,
@@ -142,12 +149,7 @@ _COMPLETED = """
 """
 
 
-def merge_run_io(connection: Connection, landed_at: int, *, is_any_known: bool) -> None:
-    """Merge what runs read and wrote; parameters as `merge_runs` has them."""
-    insert_or_fold(
-        connection,
-        tables.run_io,
-        """
+RUN_IO_QUERY = """
         SELECT io.run_key, max(io.day) AS day, n.dataset_key, io.direction,
             min(io.first_event_at) AS first_event_at, max(io.last_event_at) AS last_event_at,
             max(io.streamed_at) AS streamed_at,
@@ -159,7 +161,17 @@ def merge_run_io(connection: Connection, landed_at: int, *, is_any_known: bool) 
         FROM s_run_io io JOIN s_name n ON n.spelling_key = io.spelling_key
         LEFT JOIN s_facets f ON f.spelling_key = io.spelling_key AND f.facets_key = io.facets_key
         WHERE {chosen} GROUP BY io.run_key, n.dataset_key, io.direction
-        """,
+"""
+
+
+def merge_run_io(
+    connection: Connection, landed_at: int, *, is_any_known: bool, has_repeats: bool
+) -> None:
+    """Merge what runs read and wrote; parameters as `merge_runs` has them."""
+    insert_or_fold(
+        connection,
+        tables.run_io,
+        query_for(RUN_IO_QUERY, has_repeats=has_repeats),
         {
             "first_event_at": least,
             "has_statistics": either,

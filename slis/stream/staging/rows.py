@@ -20,8 +20,8 @@ from slis.stream.facets.sql_texts import stage_sql_texts
 from slis.stream.facts import Facts
 from slis.stream.facts.facts import EventRow
 from slis.stream.facts.run_io import Checkpoint, RunIoRow
-from slis.stream.merge.merge import Rows
 from slis.stream.staging.arrow import clean_text
+from slis.stream.staging.staging import Rows
 from slis.stream.staging.tables import metadata
 
 Row = tuple[Any, ...]

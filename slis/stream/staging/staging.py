@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Connection, Dialect, Table
+from sqlalchemy import BigInteger, Connection, Dialect, SmallInteger, Table, Text
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -17,6 +17,8 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from slis.stream.staging.tables import metadata
 
 Row = tuple[Any, ...]
+# By staging table: its columns, and their values.
+Rows = Mapping[str, tuple[Sequence[str], Sequence[Row]]]
 _POSTGRES: type[Dialect] = PGDialect
 _SQLITE: type[Dialect] = SQLiteDialect
 # Of PostgreSQL, while a batch is merged. Its rows are looked up by their keys, in pages that are in
@@ -29,7 +31,9 @@ _SETTINGS: Final = {
     "work_mem": "32MB",
     "jit": "off",
 }
-
+# Names of types in PostgreSQL. Rows in its binary format need no parser: 0.5 of 2.8 µs an event of
+# the server, and 1 µs of the pipeline.
+_TYPES: Final[dict[type, str]] = {BigInteger: "int8", SmallInteger: "int2", Text: "text"}
 _EMPTYING: Final = tuple(f"DELETE FROM {name}" for name in metadata.tables)  # noqa: S608 - our own
 
 
@@ -78,7 +82,7 @@ def _creating(dialect: Dialect) -> Iterator[str]:
             yield str(CreateIndex(index, if_not_exists=True).compile(dialect=dialect))
 
 
-def fill(connection: Connection, rows: Mapping[str, tuple[Sequence[str], Sequence[Row]]]) -> None:
+def fill(connection: Connection, rows: Rows) -> None:
     """Put rows, each with its columns, into the tables of these names."""
     for table, (columns, values) in rows.items():
         if values:
@@ -103,7 +107,8 @@ def _copy(
     if driver is None:
         message = "the connection to the catalog was closed while a batch was staged"
         raise ConnectionError(message)
-    statement = f"COPY {table.name} ({', '.join(columns)}) FROM STDIN"
+    statement = f"COPY {table.name} ({', '.join(columns)}) FROM STDIN (FORMAT binary)"
     with driver.cursor() as cursor, cursor.copy(statement) as copy:
+        copy.set_types([_TYPES[type(table.c[column].type)] for column in columns])
         for row in rows:
             copy.write_row(row)

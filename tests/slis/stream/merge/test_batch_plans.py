@@ -19,7 +19,7 @@ _QUERIES = {  # the queries themselves
 
 
 _NEW_ROWS = {
-    "events": merge_events._EVENTS.format(chosen=f"NOT ({merge_events._IS_KNOWN})"),  # noqa: SLF001
+    "events": merge_events.EVENT_QUERY.format(chosen=f"NOT ({merge_events._IS_KNOWN})"),  # noqa: SLF001
     "writes": writes._WRITES_OF_BATCH.format(  # noqa: SLF001
         chosen=f"NOT ({writes._IS_KNOWN.format(write='w')})"  # noqa: SLF001
     ),

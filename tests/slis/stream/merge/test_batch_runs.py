@@ -44,10 +44,14 @@ def test_a_known_run_has_the_sources_that_its_output_names(catalog, at):
     assert rows(catalog, _EDGES) == [("source", "out", 1)]
 
 
+_DATED = "019a0000-0000-7000-8000-000000000000"
+
+
+@pytest.mark.parametrize("run", ["r1", _DATED])
 @pytest.mark.parametrize("left", ["run", "run_io"])
-def test_an_event_may_follow_deleted_rows(catalog, at, left):
+def test_an_event_may_follow_deleted_rows(catalog, at, left, run):
     """Merge an event of a run of which one table has rows, and the other has none any more."""
-    event = staged_run(at(8), inputs=["in"], outputs={"out": []})
+    event = staged_run(at(8), run=run, inputs=["in"], outputs={"out": []})
     merge_staged(catalog, [event])
     with write_transaction(catalog) as connection:
         connection.execute(text(f"DELETE FROM {'run' if left == 'run_io' else 'run_io'}"))  # noqa: S608
@@ -84,6 +88,7 @@ def merge_events(catalog, at):
         ([1, 3], 2),  # fewer than are stored of its time
         ([0, 9], 0),
         ([2, 2, 7, 8, 9], 2),
+        ([7, 7, 8], 1),
     ],
 )
 def test_an_event_is_stored_once(catalog, merge_events, second, duplicates):
