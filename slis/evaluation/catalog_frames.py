@@ -5,6 +5,7 @@ those come faster in one piece: `docs/decisions.md` has the figures.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import adbc_driver_postgresql.dbapi
@@ -123,6 +124,7 @@ def _with_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return _within(column.cast(pa.int64()), EARLIEST_MICROS, LATEST_MICROS).cast(column.type)
 
 
+@cache  # the JVM reads the text
 def arrow_schema(columns: str) -> pa.Schema:
     """Arrow's types of the columns."""
     declared = StructType.fromDDL(columns)
