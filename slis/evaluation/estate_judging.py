@@ -66,8 +66,8 @@ def judge_estate(judging: Judging, memory: EvaluationMemory | None) -> EstateJud
         return EstateJudged(tallies, judged, None, None, None, None)
     at = judging.at
     before = memory.take(at.previous_as_of, at.as_of)
-    changed = take_changes(judging.engine)
-    affected = None if before is None else _affected(judging, before, changed)
+    memory.changed |= take_changes(judging.engine)
+    affected = None if before is None else _affected(judging, before, memory.changed)
     if before is None or affected is None or _is_whole_due(before, at.as_of, affected):
         return _judge_all(judging, affected)
     return _follow(judging, before, affected)
@@ -79,9 +79,10 @@ def _is_whole_due(before: JudgedEstate, as_of: datetime, affected: Keys) -> bool
 
 def _affected(judging: Judging, before: JudgedEstate, changed: Keys) -> Keys:
     as_of, keys = judging.at.as_of, before.watched["dataset_key"].to_pylist()
-    changed |= changed_rows(before.watched, read_rows(judging.engine, as_of, keys))
+    watched = changed_rows(before.watched, read_rows(judging.engine, as_of, keys))
+    found = changed | watched
     with judging.engine.connect() as connection:
-        return find_affected(connection, as_of, before, changed=changed, shared=judging.shared)
+        return find_affected(connection, as_of, before, changed=found, shared=judging.shared)
 
 
 def _judge_all(judging: Judging, affected: Keys | None) -> EstateJudged:

@@ -15,6 +15,7 @@ from lineage.policy import Policy
 from lineage.states import FRESHNESS
 from slis.cadence.learning import learn_limits
 from slis.evaluation import dataset_policies, observation_start
+from slis.evaluation.affected_datasets import take_changes
 from slis.evaluation.catalog_frames import frame_rows
 from slis.evaluation.clock_ahead import undo_ahead
 from slis.evaluation.dataset_states import OF_FACTS, OF_QUERIES, Row, held_states
@@ -79,7 +80,7 @@ def evaluate(  # noqa: PLR0913 - the last two by name
     undo_ahead(engine, as_of)
     retire_unused(engine, policy, as_of)
     renew_names(engine, policy, as_of)
-    dataset_policies.renew_policies(engine, policy)
+    _renew_policies(engine, policy, memory)
     learn_limits(spark, engine, as_of, policy=policy)
     with engine.connect() as connection:
         at = range_of_evaluation(connection, as_of)
@@ -112,9 +113,22 @@ def evaluate(  # noqa: PLR0913 - the last two by name
     explosion.renew_explosions(spark, engine, at.as_of)
     changes = publish(engine, at, found)
     if memory is not None:
-        memory.estate = estate.estate
+        memory.estate, memory.changed = estate.estate, set()
         note_missed(engine, estate, changes)
     return _result(at, found, time.monotonic() - started)
+
+
+def _renew_policies(engine: Engine, policy: Policy, memory: EvaluationMemory | None) -> None:
+    if memory is None:
+        dataset_policies.renew_policies(engine, policy)
+        return
+    fresh = take_changes(engine)
+    memory.changed |= fresh
+    try:
+        dataset_policies.renew_policies(engine, policy, memory.policies, fresh)
+    except BaseException:
+        memory.policies = dataset_policies.PolicyMemory()
+        raise
 
 
 def _events(

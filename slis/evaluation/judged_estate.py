@@ -7,6 +7,7 @@ import pyarrow as pa
 from sqlalchemy import Engine, text
 
 from lineage.policy import Policy
+from slis.evaluation.dataset_policies import PolicyMemory
 from slis.evaluation.input import Pause, list_pauses, read_gaps
 from slis.evaluation.tallies import Tallies
 
@@ -57,6 +58,8 @@ class EvaluationMemory:
     def __init__(self) -> None:
         """Remember nothing yet."""
         self.estate: JudgedEstate | None = None
+        self.policies = PolicyMemory()
+        self.changed: set[int] = set()  # since the last evaluation that was published
 
     def take(self, previous_as_of: datetime | None, as_of: datetime) -> JudgedEstate | None:
         """Return the estate that an evaluation may follow, and forget it until that is published.
