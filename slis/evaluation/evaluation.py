@@ -16,7 +16,7 @@ from lineage.states import FRESHNESS
 from slis.cadence.learning import learn_limits
 from slis.evaluation import dataset_policies, observation_start
 from slis.evaluation.affected_datasets import take_changes
-from slis.evaluation.catalog_frames import frame_rows
+from slis.evaluation.catalog_frames import frame_rows, small_frame
 from slis.evaluation.clock_ahead import undo_ahead
 from slis.evaluation.dataset_states import OF_FACTS, OF_QUERIES, Row, held_states
 from slis.evaluation.estate_judging import EstateJudged, judge_estate, note_missed
@@ -44,7 +44,10 @@ from slis.indicators.unsourced_reads import load_unsourced
 
 
 class EvaluationResult(msgspec.Struct, frozen=True):
-    """Result of an evaluation; `states` counts (sli, state) pairs, as `M2 bad`."""
+    """Result of an evaluation.
+
+    `states` counts (sli, state) pairs, as `M2 bad`; `phases` are seconds of its parts, in turn.
+    """
 
     as_of: datetime
     datasets: int
@@ -52,6 +55,20 @@ class EvaluationResult(msgspec.Struct, frozen=True):
     reads: int
     events: int
     seconds: float
+    phases: dict[str, float]
+
+
+class _Phases:
+    """Seconds of the parts of an evaluation."""
+
+    def __init__(self) -> None:
+        self.started = self._last = time.monotonic()
+        self.seconds: dict[str, float] = {}
+
+    def end(self, name: str) -> None:
+        """Note what has passed since the end of the phase before."""
+        now = time.monotonic()
+        self.seconds[name], self._last = now - self._last, now
 
 
 def evaluate(  # noqa: PLR0913 - the last two by name
@@ -76,23 +93,29 @@ def evaluate(  # noqa: PLR0913 - the last two by name
     Raises:
         OvertakenError: another evaluation published in between; nothing was written.
     """
-    started = time.monotonic()
+    phases = _Phases()
     undo_ahead(engine, as_of)
     retire_unused(engine, policy, as_of)
     renew_names(engine, policy, as_of)
+    phases.end("names")
     _renew_policies(engine, policy, memory)
+    phases.end("policies")
     learn_limits(spark, engine, as_of, policy=policy)
+    phases.end("limits")
     with engine.connect() as connection:
         at = range_of_evaluation(connection, as_of)
     since = observation_start.renew_start(engine, at)
     shared = load_shared(engine, policy, at.as_of, backlog_since)
     judging = Judging(spark, engine, at, policy, shared)
+    phases.end("input")
     # What these ask and plan for themselves they do while Spark works on the datasets.
     with ThreadPoolExecutor(thread_name_prefix="evaluation") as beside:
         inherited = inheritable_thread_target(spark)  # its pool, and what cancels its jobs
         events = beside.submit(inherited(_events), spark, engine, at, since)
         estate = judge_estate(judging, memory)
+        phases.end("datasets")
         reads, lags = events.result()
+    phases.end("events")
     instants = spark.createDataFrame([(at.as_of,)], INSTANTS)
     described = nodes_found(spark, engine, policy, instants)
     defects = defects_found(spark, engine, policy, at, instants)
@@ -106,16 +129,18 @@ def evaluate(  # noqa: PLR0913 - the last two by name
         datasets=_datasets(estate.tallies),
         policy_hash=policy.hash,
         amended=amend(spark, engine, at, policy),
-        seconds=time.monotonic() - started,
+        seconds=time.monotonic() - phases.started,
         backlog_since=backlog_since,
         judgements=estate.judgements,
     )
     explosion.renew_explosions(spark, engine, at.as_of)
+    phases.end("content")
     changes = publish(engine, at, found)
     if memory is not None:
         memory.estate, memory.changed = estate.estate, set()
         note_missed(engine, estate, changes)
-    return _result(at, found, time.monotonic() - started)
+    phases.end("storage")
+    return _result(at, found, phases)
 
 
 def _renew_policies(engine: Engine, policy: Policy, memory: EvaluationMemory | None) -> None:
@@ -135,18 +160,18 @@ def _events(
     spark: SparkSession, engine: Engine, at: EvaluationRange, since: datetime | None
 ) -> tuple[list[Row], list[Row]]:
     """READ_OUTCOMES and LAGS of what happened since the last evaluation; no job for nothing."""
-    instants = spark.createDataFrame([(at.as_of,)], INSTANTS)
+    instants = spark.createDataFrame([(at.as_of,)], INSTANTS).coalesce(1)
     outcomes: list[Row] = []
     if (reads := read_reads(engine, at)).num_rows:
-        writes = spark.createDataFrame(read_first_writes(engine, at), WRITES)
+        writes = small_frame(spark, read_first_writes(engine, at), WRITES)
         keys = set(reads["dataset_key"].to_pylist())
         datasets = EvaluationInput(spark, engine, at, keys=keys).datasets()
-        frame = spark.createDataFrame(reads, READS)
+        frame = small_frame(spark, reads, READS)
         outcomes = frame_rows(judge_reads(frame, writes, datasets, instants, horizon=since))
     events = read_events(engine, at)
     if not events.num_rows:
         return outcomes, []
-    return outcomes, frame_rows(count_lag(spark.createDataFrame(events, EVENTS), instants))
+    return outcomes, frame_rows(count_lag(small_frame(spark, events, EVENTS), instants))
 
 
 def _held(engine: Engine, estate: EstateJudged) -> pa.Table:
@@ -167,14 +192,15 @@ def _datasets(tallies: list[Row]) -> int:
     return sum(row["total"] + row["unknown"] + row["learning"] for row in fresh)
 
 
-def _result(at: EvaluationRange, found: EvaluationRows, seconds: float) -> EvaluationResult:
+def _result(at: EvaluationRange, found: EvaluationRows, phases: _Phases) -> EvaluationResult:
     return EvaluationResult(
         as_of=at.as_of,
         datasets=found.datasets,
         states=_count_states(found),
         reads=len(found.reads),
         events=sum(row["total"] + row["history"] + row["skewed"] for row in found.lags),
-        seconds=seconds,
+        seconds=sum(phases.seconds.values()),
+        phases=phases.seconds,
     )
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from lineage.policy import Policy
 from lineage.states import BAD, UNKNOWN
 from slis.evaluation import affected_datasets as affected
-from slis.evaluation.catalog_frames import arrow_schema, frame_rows
+from slis.evaluation.catalog_frames import arrow_schema, frame_rows, small_frame
 from slis.evaluation.dataset_states import Row
 from slis.evaluation.input import EvaluationInput, EvaluationRange, read_rows, stream_keys
 from slis.evaluation.judge_datasets import count_datasets, datasets_judged
@@ -51,7 +51,8 @@ class Judging:
         self.at = at
         self.shared = shared
         self._policy = policy
-        self._gaps = spark.createDataFrame(shared.gaps, GAPS) if shared.gaps.num_rows else None
+        gaps = shared.gaps
+        self._gaps = small_frame(spark, gaps, GAPS) if gaps.num_rows else None
         self._pauses = spark.createDataFrame(shared.pauses, PAUSES) if shared.pauses else None
 
     def judge_all(self) -> tuple[list[Row], Judged]:

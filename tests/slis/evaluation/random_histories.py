@@ -79,16 +79,18 @@ _NOW = 1  # a second later
 _SOON, _DAY = 2 * _HOUR, 30 * _HOUR
 
 
-def _written(which, ago=0, *, names_input=True, is_streaming=False):
+def written(which, ago=0, *, names_input=True, is_streaming=False):
+    """Return a reported write of a dataset, so many seconds ago."""
     return ("write", which, ago, names_input, True, is_streaming)
 
 
-def _limit(which, limit=3_600.0):
-    return ("limit", which, limit, 600.0, False)
+def limit(which, seconds=3_600.0):
+    """Return a learned limit of a dataset."""
+    return ("limit", which, seconds, 600.0, False)
 
 
 def _late(which):
-    return [_written(which, 2 * _HOUR), _limit(which)]
+    return [written(which, 2 * _HOUR), limit(which)]
 
 
 def _steps(*steps):  # noqa: ANN002
@@ -97,53 +99,56 @@ def _steps(*steps):  # noqa: ANN002
 
 
 _JOINED = ("edge", ORDERS, CHURN, 3)
-_FED = [("edge", RAW, STREAM, 3), _written(RAW, 3 * _HOUR)]
-_STREAMED = _written(STREAM, 2 * _HOUR, is_streaming=True)
+_FED = [("edge", RAW, STREAM, 3), written(RAW, 3 * _HOUR)]
+_STREAMED = written(STREAM, 2 * _HOUR, is_streaming=True)
 # One way each in which a state can change, and only that way.
 KINDS = {
-    "a limit passes": _steps(([_written(ORDERS), _limit(ORDERS)], _NOW), ([], _SOON)),
+    "a limit passes": _steps(([written(ORDERS), limit(ORDERS)], _NOW), ([], _SOON)),
     "nobody uses it any more": _steps(
         ([("read", ORDERS, 0)], _NOW), ([], _DAY), ([], 7 * 24 * _HOUR)
     ),
     "it is read and not written": _steps(
-        ([_written(ORDERS)], _NOW), ([("read", ORDERS, -_HOUR)], _DAY), ([], 6 * 24 * _HOUR)
+        ([written(ORDERS)], _NOW),
+        ([], _DAY),
+        ([("read", ORDERS, 0)], _NOW),
+        ([], 6 * 24 * _HOUR),
     ),
     "its first day ends": _steps(([("create", ORDERS, 0)], _NOW), ([], _DAY)),
     "its run is lost": _steps(([*_late(ORDERS), ("start", ORDERS, 60)], _NOW), ([], 10 * 60)),
     "a gap excuses it no more": _steps(
-        ([*_late(ORDERS), ("gap", 2 * _HOUR, 6_000)], _NOW), ([], _SOON)
+        ([*_late(ORDERS), ("gap", 2 * _HOUR, 7_000)], _NOW), ([], _SOON)
     ),
-    "its clock is ahead": _steps(([_written(ORDERS, -120), _limit(ORDERS)], _NOW), ([], 40)),
+    "its clock is ahead": _steps(([written(ORDERS, -120), limit(ORDERS)], _NOW), ([], 40)),
     "it was first seen ahead": _steps(([("seen", LATE, -30)], _NOW), ([], 40)),
-    "the policy": [([_written(CHURN)], _NOW, 0, None), ([], _NOW, 1, None)],
+    "the policy": [([written(CHURN)], _NOW, 0, None), ([], _NOW, 1, None)],
     "an edge": _steps(([*_late(ORDERS), *_late(CHURN)], _NOW), ([_JOINED], _NOW)),
     "an edge that goes": _steps(
         ([*_late(ORDERS), *_late(CHURN), _JOINED], _NOW), ([("no_edge", ORDERS, CHURN)], _NOW)
     ),
-    "a write": _steps(([], _NOW), ([_written(ORDERS)], _NOW)),
-    "a learned limit": _steps(([_written(ORDERS, 60)], _NOW), ([_limit(ORDERS, 30.0)], _NOW)),
-    "it is retired": _steps(([_written(ORDERS)], _NOW), ([("drop", ORDERS, True)], _NOW)),
+    "a write": _steps(([written(ORDERS, 60)], _NOW), ([written(ORDERS)], _NOW)),
+    "a learned limit": _steps(([written(ORDERS, 60)], _NOW), ([limit(ORDERS, 30.0)], _NOW)),
+    "it is retired": _steps(([written(ORDERS)], _NOW), ([("drop", ORDERS, True)], _NOW)),
     "its retirement is requested": _steps(
-        ([_written(ORDERS)], _NOW), ([("retire", ORDERS, True)], _NOW)
+        ([written(ORDERS)], _NOW), ([("retire", ORDERS, True)], _NOW)
     ),
     "a gap": _steps((_late(ORDERS), _NOW), ([("gap", 2 * _HOUR, None)], _NOW)),
     "a backlog": [(_late(ORDERS), _NOW, 0, None), ([], _NOW, 0, 3 * _HOUR)],
     "its SQL is read": _steps(
-        ([_written(ORDERS, names_input=False), ("sql", ORDERS, True)], _NOW),
+        ([written(ORDERS, names_input=False), ("sql", ORDERS, True)], _NOW),
         ([("sql", ORDERS, False)], _NOW),
     ),
     "event logs": _steps((_late(ORDERS), _NOW), ([("logs", ORDERS, 0)], _NOW)),
-    "an input of a stream": _steps(([*_FED, _STREAMED], _NOW), ([_written(RAW)], _NOW)),
+    "an input of a stream": _steps(([*_FED, _STREAMED], _NOW), ([written(RAW)], _NOW)),
     "a stream with inputs as before": _steps((_FED, _NOW), ([_STREAMED], _NOW)),
     "a late upstream": _steps(
-        ([*_late(ORDERS), *_late(CHURN), _JOINED], _NOW), ([_written(ORDERS)], _NOW)
+        ([*_late(ORDERS), *_late(CHURN), _JOINED], _NOW), ([written(ORDERS)], _NOW)
     ),
     "it is late with a late upstream": _steps(
-        ([*_late(ORDERS), _written(CHURN, 2 * _HOUR), _JOINED], _NOW), ([_limit(CHURN)], _NOW)
+        ([*_late(ORDERS), written(CHURN, 2 * _HOUR), _JOINED], _NOW), ([limit(CHURN)], _NOW)
     ),
-    "a similar name": _steps(([("read", ORDERS, 0)], _NOW), ([_written(ORDERS_IN_HIVE)], _NOW)),
+    "a similar name": _steps(([("read", ORDERS, 0)], _NOW), ([written(ORDERS_IN_HIVE)], _NOW)),
     "it has a similar name": _steps(
-        ([_written(ORDERS_IN_HIVE)], _NOW), ([("read", ORDERS, 0)], _NOW)
+        ([written(ORDERS_IN_HIVE)], _NOW), ([("read", ORDERS, 0)], _NOW)
     ),
 }
 

@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import text
+from structlog.testing import capture_logs
 
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
+from lineage.catalog.meta_keys import CHANGES_MISSED
 from lineage.process.clock import from_micros
 from slis.evaluation import estate_judging
 from slis.evaluation.counters import add_amounts, amounts_of, hour_of
@@ -19,7 +22,16 @@ from slis.evaluation.input import EvaluationRange
 from slis.evaluation.judged_estate import EvaluationMemory, load_shared
 from slis.evaluation.judgements import judgement_rows
 from slis.evaluation.judging import Judging
-from tests.slis.evaluation.random_histories import KINDS, POLICIES, STEPS, History
+from slis.meta import read_meta_number
+from tests.slis.evaluation.random_histories import (
+    KINDS,
+    ORDERS,
+    POLICIES,
+    STEPS,
+    History,
+    limit,
+    written,
+)
 from tests.slis.sli_frames import day
 
 _STATE = ("dataset_key", "sli", "state", "reason", "evidence", "limit_seconds", "limit_origin")
@@ -80,6 +92,58 @@ def test_each_kind_of_change_is_followed(spark, estate, kind):
     for step in KINDS[kind]:
         given = estate.take(spark, history, step)
     estate.expected.compare(spark, *given)
+
+
+def test_a_forgotten_change_is_found_within_the_hour(spark, monkeypatch, tmp_path):
+    """Log and count the dataset; a limit without its trigger stands for an error of ours."""
+    estate = _Estate(tmp_path)
+    evaluate(spark, estate.engine, POLICIES[0], day(0), memory=estate.memory)
+    history = estate.history()
+    estate.take(spark, history, ([written(ORDERS, 60)], 1, 0, None))
+    with estate.engine.begin() as connection:
+        connection.execute(text("DROP TRIGGER dataset_limit_added"))
+    estate.take(spark, history, ([limit(ORDERS, 30.0)], 1, 0, None))
+    monkeypatch.setattr(estate_judging, "WHOLE_EVERY", timedelta(hours=1))
+    history.wait(3_600)
+
+    with capture_logs() as logs:
+        evaluate(spark, estate.engine, POLICIES[0], history.now, memory=estate.memory)
+
+    [found] = [each for each in logs if each["event"] == "evaluation_missed_changes"]
+    assert (found["datasets"], found["dataset_keys"]) == (1, [history.keys[ORDERS]])
+    assert estate.memory.estate.whole_at == history.now
+    with estate.engine.connect() as connection:
+        assert read_meta_number(connection, CHANGES_MISSED) == 1
+    estate.engine.dispose()
+
+
+def test_an_evaluation_without_a_change_starts_no_spark_job(spark, tmp_path):
+    """Start jobs for a write, and none for an estate in which nothing changed."""
+    estate = _Estate(tmp_path)
+    evaluate(spark, estate.engine, POLICIES[0], day(0), memory=estate.memory)
+    history = estate.history()
+    jobs = []
+    for changes in ([written(ORDERS), limit(ORDERS)], []):
+        group = f"evaluation after {len(changes)} changes"
+        spark.sparkContext.setJobGroup(group, group)
+        estate.take(spark, history, (changes, 1, 0, None))
+        jobs.append(len(spark.sparkContext.statusTracker().getJobIdsForGroup(group)))
+
+    assert jobs[0] > 0
+    assert jobs[1] == 0
+    estate.engine.dispose()
+
+
+def test_an_evaluation_of_another_process_is_followed_by_one_of_everything(spark, tmp_path):
+    """Forget what was remembered: the other one has taken the notes of changes."""
+    estate = _Estate(tmp_path)
+    evaluate(spark, estate.engine, POLICIES[0], day(0), memory=estate.memory)
+    evaluate(spark, estate.engine, POLICIES[0], day(0, 1), memory=EvaluationMemory())
+
+    evaluate(spark, estate.engine, POLICIES[0], day(0, 2), memory=estate.memory)
+
+    assert estate.memory.estate.whole_at == day(0, 2)
+    estate.engine.dispose()
 
 
 @settings(max_examples=5, deadline=None, suppress_health_check=_QUIET)

@@ -93,3 +93,21 @@ def test_an_edge_of_a_new_job_resolves_only_its_upstream(catalog, monkeypatch):
     assert renew_policies(catalog, _POLICY, memory, take_changes(catalog))
 
     assert resolved == [1]
+
+
+def test_a_dataset_is_expected_again_without_the_edge_that_read_it_by_the_way(catalog):
+    """Look at the upstreams of edges that have gone, too."""
+    _fill(catalog)
+    memory = PolicyMemory()
+    with write_transaction(catalog) as connection:
+        for upstream, runs in ((3, 9), (4, 1)):
+            _change(connection, upstream, 5, 0, runs)
+    renew_policies(catalog, _POLICY, memory, take_changes(catalog))
+    before = {row["dataset_key"]: row["is_expected"] for row in _resolved(catalog)}
+    with write_transaction(catalog) as connection:
+        _change(connection, 4, 5, 0, 0)
+
+    assert renew_policies(catalog, _POLICY, memory, take_changes(catalog))
+
+    after = {row["dataset_key"]: row["is_expected"] for row in _resolved(catalog)}
+    assert (before[4], after[4]) == (False, True)
