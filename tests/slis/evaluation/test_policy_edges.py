@@ -1,4 +1,4 @@
-"""Policies that follow changed edges equal policies that are resolved anew."""
+"""Policies that follow changed edges equal policies of all datasets resolved again."""
 
 import tempfile
 from pathlib import Path
@@ -54,7 +54,7 @@ def _resolved(engine):
 
 @settings(max_examples=200 if is_long() else 15, deadline=None)
 @given(st.lists(st.lists(_CHANGE, max_size=5), min_size=1, max_size=5))
-def test_policies_that_follow_edges_equal_those_resolved_anew(steps):
+def test_policies_that_follow_edges_equal_those_of_a_whole_resolution(steps):
     """Compare all columns after each batch of edges."""
     with tempfile.TemporaryDirectory() as folder:
         engine = open_catalog(catalog_url(Path(folder)))
