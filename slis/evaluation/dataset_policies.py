@@ -108,7 +108,9 @@ def renew_policies(
     with engine.connect() as connection:
         described_by, fingerprint = _fingerprints(connection, policy)
         known = read_meta(connection, POLICY_FINGERPRINT)
-    if memory is not None and memory.edges is not None and memory.described_by == described_by:
+    # Another process may have resolved them by another policy in between.
+    is_ours = known is not None and known.startswith(f"{described_by} ")
+    if memory and memory.edges and memory.described_by == described_by and is_ours:
         if (followed := _follow(engine, memory.edges, changed)) is not None:
             return followed
     elif known == fingerprint and memory is None:

@@ -125,7 +125,7 @@ KINDS = {
     "an edge that goes": _steps(
         ([*_late(ORDERS), *_late(CHURN), _JOINED], _NOW), ([("no_edge", ORDERS, CHURN)], _NOW)
     ),
-    "a write": _steps(([written(ORDERS, 60)], _NOW), ([written(ORDERS)], _NOW)),
+    "a write": _steps(([written(ORDERS, 60), limit(ORDERS)], _NOW), ([written(ORDERS)], _NOW)),
     "a learned limit": _steps(([written(ORDERS, 60)], _NOW), ([limit(ORDERS, 30.0)], _NOW)),
     "it is retired": _steps(([written(ORDERS)], _NOW), ([("drop", ORDERS, True)], _NOW)),
     "its retirement is requested": _steps(

@@ -111,3 +111,16 @@ def test_a_dataset_is_expected_again_without_the_edge_that_read_it_by_the_way(ca
 
     after = {row["dataset_key"]: row["is_expected"] for row in _resolved(catalog)}
     assert (before[4], after[4]) == (False, True)
+
+
+def test_policies_that_another_process_resolved_are_resolved_again(catalog):
+    """Compare with the policy that the catalog was resolved by, not only with that in memory."""
+    _fill(catalog)
+    memory = PolicyMemory()
+    renew_policies(catalog, _POLICY, memory, take_changes(catalog))
+    expected = _resolved(catalog)
+    renew_policies(catalog, Policy())
+
+    assert renew_policies(catalog, _POLICY, memory, take_changes(catalog))
+
+    assert _resolved(catalog) == expected
