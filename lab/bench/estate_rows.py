@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Engine, Table, insert
+from sqlalchemy import Engine, Table, insert, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
@@ -20,6 +20,15 @@ NAMESPACE = "s3://bench"
 _CHUNK = 20_000
 _BAD_SHARE = 0.02
 _DAY = timedelta(days=1)
+_FAILED_EACH = 50
+_WRITE = """
+    UPDATE dataset_activity SET last_written_at = :at, last_write_landed_at = :at,
+        last_write_root_run_id = :run WHERE dataset_key = :own
+"""
+_FAIL = """
+    UPDATE dataset_activity SET last_failed_at = :at, last_failed_run_id = 'failed',
+        last_failure = 'ValueError: bench' WHERE dataset_key = :own
+"""
 Row = dict[str, Any]
 
 
@@ -180,3 +189,40 @@ def land(engine: Engine, *, seq: int, keys: int, events: int, now: datetime) -> 
         connection.execute(insert(tables.batch), {**batch, **counts})
         connection.execute(insert(tables.event), rows)
         connection.execute(insert(tables.dataset_read), reads)
+
+
+def change(  # noqa: PLR0913 - by name
+    engine: Engine, *, seq: int, datasets: int, written: int, edges: int, now: datetime
+) -> None:
+    """Write that many datasets, fail every fiftieth of them, and add edges of new jobs.
+
+    Args:
+        engine: of the catalog.
+        seq: number of the round: other datasets each time.
+        datasets: of the estate.
+        written: how many are written.
+        edges: how many are new.
+        now: when.
+    """
+    at = to_micros(now)
+    numbers = [(seq * written + n) % datasets for n in range(written)]
+    keys = [key(NAMESPACE, name_of(n)) for n in numbers]
+    fresh = [{"own": one, "at": at, "run": f"run-{seq}"} for one in keys]
+    failed = [{"own": one, "at": at + 1} for one in keys[::_FAILED_EACH]]
+    pairs = [(n, (n + datasets // 2) % datasets) for n in numbers[:edges]]
+    with exclusive_transaction(engine) as connection:
+        for statement, rows in ((_WRITE, fresh), (_FAIL, failed)):
+            if rows:
+                connection.execute(text(statement), rows)
+        for row in _edges([key(NAMESPACE, name_of(n)) for n in range(datasets)], pairs, now):
+            job = {"job_key": row["job_key"] + seq + 1, "runs": 1}
+            connection.execute(insert(tables.edge), {**row, **job})
+
+
+def add(engine: Engine, *, first: int, datasets: int, now: datetime) -> None:
+    """Add datasets that were seen now for the first time, and written."""
+    keys = [key(NAMESPACE, name_of(n)) for n in range(first, first + datasets)]
+    rows = _datasets(keys, now)
+    named = ({**row, "name": name_of(first + n)} for n, row in enumerate(rows))
+    _insert(engine, tables.dataset, named)
+    _insert(engine, tables.dataset_activity, _activity(keys, now, random.Random(7), 0.0))  # noqa: S311 - as above

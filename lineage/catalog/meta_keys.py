@@ -33,6 +33,8 @@ RUNS_KEPT_SINCE: Final = "runs_kept_since"  # older runs were deleted, in µs of
 EVENTS_WAIT_SINCE: Final = "events_wait_since"
 # The first of the evaluations that lack old events, without a break until the newest; 0: none.
 BEHIND_SINCE: Final = "behind_since"
+# Changes that evaluations missed and an evaluation of everything found: errors of ours.
+CHANGES_MISSED: Final = "changes_missed"
 APPLICATIONS: Final = "sparkapplications.sparkoperator.k8s.io"
 PODS: Final = "pods"
 BY_EVENTS: Final = 2  # `spark_application.has_listener`: one that the settings do not show

@@ -214,6 +214,11 @@ FOREIGN_OWNERS: Final = f"""
 """  # noqa: S608 - our own tables
 
 
+def key_list(keys: Iterable[int]) -> str:
+    """Return keys as SQL lists them; no row has the key of an empty list."""
+    return ", ".join(map(str, sorted(keys))) or "NULL"
+
+
 def split_batches(keys: Iterable[_Item], most: int = MOST_AT_ONCE) -> Iterator[list[_Item]]:
     """Yield all items in order, in batches of limited size; yield nothing for no items."""
     left = iter(keys)

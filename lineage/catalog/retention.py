@@ -288,6 +288,8 @@ RANGES: Final[dict[str, Ranges]] = {
 BOUNDS: Final[dict[str, str]] = {
     "access_audit": "service.api.access: LINEWARD_ACCESS_AUDIT_DAYS, and 100,000 denials",
     "accuracy_stratum": "replaced by each evaluation of edges",
+    "dataset_change": "emptied by each evaluation: one row a dataset",
+    "dataset_judgement": "replaced by each evaluation: one row a dataset that is not retired",
     "dataset_policy": "replaced by each evaluation: one row a dataset that is not retired",
     "dataset_state": "replaced by each evaluation: one row an SLI of such a dataset",
     "digest": "alerts.notify.state_store: LINEWARD_ALERTS_KEEP_DAYS",

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from lineage.catalog.meta_keys import CHANGES_MISSED
 from lineage.catalog.queries import is_listed
 from lineage.catalog.reader import CatalogReader
 from lineage.names.names import join_parts
@@ -27,6 +28,7 @@ SELECT d.namespace, d.name, EXISTS (SELECT 1 FROM tag t WHERE t.dataset_key = d.
   AND LOWER(t.tag) = 'pii' AND LOWER(t.value) NOT IN ('false', 'no', '0'))
 FROM dataset d WHERE {is_listed()}
 """  # noqa: S608 - a constant
+_MISSED = f"SELECT value FROM meta WHERE name = '{CHANGES_MISSED}'"  # noqa: S608 - a name of ours
 _FAILED = """
 SELECT count(*) FROM dataset_limit l JOIN dataset d ON d.dataset_key = l.dataset_key
 WHERE l.cadence_class = 'failed' AND d.retired_at IS NULL
@@ -140,3 +142,10 @@ def limit_failures(reader: CatalogReader) -> GaugeMetricFamily:
     text = "Datasets whose limit could not be learned because of an internal error."
     [(failed,)] = reader.rows(_FAILED)
     return GaugeMetricFamily("lineage_limit_failures", text, value=failed)
+
+
+def missed_changes(reader: CatalogReader) -> CounterMetricFamily:
+    """Return how many changes evaluations missed; 0 is right."""
+    text = "Changes that evaluations missed and an evaluation of all datasets found."
+    missed = sum(float(value) for (value,) in reader.rows(_MISSED))
+    return CounterMetricFamily("lineage_evaluation_missed_changes", text, value=missed)

@@ -23,7 +23,13 @@ from lineage.process.clock import SECOND_MICROS, Clock, system_clock
 from service.errors import RejectedInputError, UnreachableError
 from service.exporter import metric_rows
 from service.exporter.cached_metrics import CachedMetrics, recent_figures, size_figures
-from service.exporter.datasets import limit_failures, name_growth, pii_figures, standing_metrics
+from service.exporter.datasets import (
+    limit_failures,
+    missed_changes,
+    name_growth,
+    pii_figures,
+    standing_metrics,
+)
 from service.exporter.events import error_families, lag_families, set_aside_family, stage_figures
 from service.exporter.evidence import evidence_families
 from service.exporter.incidents import (
@@ -161,6 +167,7 @@ class CatalogCollector(Collector):
         yield _gauge(name, "Time of the last evaluation.", evaluated.as_of / SECOND_MICROS)
         took = evaluated.seconds or 0.0
         yield _gauge("lineage_evaluation_seconds", "Duration of the last evaluation.", took)
+        yield missed_changes(reader)
         if not evaluated.stale:
             yield from ratio_families(reader, mostly_unknown(reader, now))
             yield from name_growth(reader)

@@ -15,10 +15,7 @@ from slis.stream.merge.merge import cursor
 
 # A batch may take as long on a busy machine. Older events wait because of an outage of ours.
 _BEHIND: Final = timedelta(seconds=60)
-_LEFT = """
-    SELECT min(limit_seconds - age_seconds) FROM dataset_state
-    WHERE sli = 'M2' AND state = 'good' AND limit_seconds >= age_seconds
-"""
+_NEXT_CHANGE = "SELECT min(next_change_at) FROM dataset_judgement WHERE next_change_at > :after"
 
 
 def is_ready(spool: Path) -> bool:
@@ -60,7 +57,7 @@ def note_backlog(connection: Connection, as_of: datetime, waiting: datetime | No
 
 
 def next_deadline(engine: Engine, now: datetime) -> datetime | None:
-    """Return when the next fresh dataset will be late, by the evaluation as of `now`."""
+    """Return when the next dataset may change without a fact, by the evaluation as of `now`."""
     with engine.connect() as connection:
-        left = connection.scalar(text(_LEFT))
-    return None if left is None else now + timedelta(seconds=left)
+        at = connection.scalar(text(_NEXT_CHANGE), {"after": to_micros(now)})
+    return None if at is None else from_micros(at)

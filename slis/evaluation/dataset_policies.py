@@ -4,6 +4,7 @@ Tiers are handed up by the graph functions of `lineage`, never by joins repeated
 """
 
 from collections import defaultdict
+from collections.abc import Collection
 from hashlib import sha256
 from typing import Any
 
@@ -22,7 +23,14 @@ from lineage.policy.tiers import Tiering, inherit, tier_edges
 from lineage.states import TIERS, Tier
 from slis.cadence.working_time import plan_of
 from slis.evaluation.dataset_owners import Owners, list_changes, load_owners
+from slis.evaluation.policy_edges import (
+    Edges,
+    PolicyEdges,
+    find_rarely_read,
+    rarely_read_datasets,
+)
 from slis.meta import put_meta, read_meta
+from slis.stream.names.key_queries import in_parts
 
 # One dataset that is retired while another is written again leaves their count as it was.
 _CHANGES = """
@@ -30,12 +38,16 @@ _CHANGES = """
         (SELECT count(*) FROM dataset WHERE retired_at IS NOT NULL),
         (SELECT max(retired_at) FROM dataset),
         (SELECT count(*) FROM dataset WHERE canonical_key <> dataset_key),
-        (SELECT count(*) FROM edge), (SELECT count(*) FROM edge WHERE runs >= 3),
         (SELECT count(*) FROM tag), (SELECT count(*) FROM ownership),
         (SELECT count(*) FROM attribute_claim), (SELECT count(*) FROM dataset_producer),
         (SELECT count(*) FROM dataset_alias WHERE rule IN ('symlink', 'policy')),
         (SELECT sum(canonical_key % 1000003) FROM dataset WHERE canonical_key <> dataset_key)
 """
+_EDGE_CHANGES = "SELECT count(*), count(CASE WHEN runs >= 3 THEN 1 END) FROM edge"
+_EXPECTED = """
+    SELECT dataset_key, is_declared, is_expected FROM dataset_policy WHERE dataset_key IN :keys
+"""
+_EXPECT = "UPDATE dataset_policy SET is_expected = :expected WHERE dataset_key = :key"
 _DATASETS = f"SELECT dataset_key, namespace, name FROM dataset WHERE {LISTED}"  # noqa: S608 - a constant
 # What else a dataset is called: reported as one, or claimed to be another name of it.
 _OTHER_NAMES = """
@@ -55,7 +67,6 @@ _RANKED = f"""
     WHERE dataset_key = p.of_dataset AND tier_rank <> p.rank
 """  # noqa: S608 - constants only
 Names = dict[int, tuple[str, str]]
-Edges = list[tuple[int, int, int, int]]
 
 
 class CatalogFacts(msgspec.Struct, frozen=True):
@@ -68,25 +79,82 @@ class CatalogFacts(msgspec.Struct, frozen=True):
     other_names: dict[int, list[tuple[str, str]]] = msgspec.field(default_factory=dict)
 
 
-def renew_policies(engine: Engine, policy: Policy) -> bool:
+class PolicyMemory:
+    """Memory of a process: what the policies of datasets were resolved from last."""
+
+    def __init__(self) -> None:
+        """Remember nothing yet."""
+        self.described_by: str | None = None  # fingerprint of all but the edges
+        self.edges: PolicyEdges | None = None
+
+
+def renew_policies(
+    engine: Engine,
+    policy: Policy,
+    memory: PolicyMemory | None = None,
+    changed: Collection[int] = (),
+) -> bool:
     """Bring `dataset_policy` up to date; a look at a few counts when nothing changed.
+
+    Args:
+        engine: of the catalog.
+        policy: in force.
+        memory: of this process; None: a new edge resolves everything.
+        changed: the datasets that have changed since the last call with this memory.
 
     Returns:
         Whether anything was computed again.
     """
     with engine.connect() as connection:
-        counts = list(connection.execute(text(_CHANGES)).one())
-        writers = sha256(repr(list_changes(connection, policy)).encode())
-        fingerprint = f"{policy.hash} {counts} {writers.hexdigest()}"
+        described_by, fingerprint = _fingerprints(connection, policy)
         known = read_meta(connection, POLICY_FINGERPRINT)
-    if known == fingerprint:
+    # Another process may have resolved them by another policy in between.
+    is_ours = known is not None and known.startswith(f"{described_by} ")
+    if memory and memory.edges and memory.described_by == described_by and is_ours:
+        if (followed := _follow(engine, memory.edges, changed)) is not None:
+            return followed
+    elif known == fingerprint and memory is None:
         return False
     described = _described(engine, policy)
     rows = policy_rows(policy, described)
     with exclusive_transaction(engine) as connection:
         _replace(connection, rows)
         put_meta(connection, {POLICY_FINGERPRINT: fingerprint})
+    if memory is not None:
+        memory.described_by, memory.edges = described_by, PolicyEdges(described.edges)
     return True
+
+
+def _fingerprints(connection: Connection, policy: Policy) -> tuple[str, str]:
+    """Return what identifies all inputs but the edges, and all with them."""
+    counts = list(connection.execute(text(_CHANGES)).one())
+    edges = list(connection.execute(text(_EDGE_CHANGES)).one())
+    writers = sha256(repr(list_changes(connection, policy)).encode())
+    described_by = f"{policy.hash} {counts} {writers.hexdigest()}"
+    return described_by, f"{described_by} {edges}"
+
+
+def _follow(engine: Engine, edges: PolicyEdges, changed: Collection[int]) -> bool | None:
+    """Bring what is expected up to date where edges changed; None: resolve everything.
+
+    Returns:
+        Whether anything is another.
+    """
+    with engine.connect() as connection:
+        upstreams = edges.follow(connection, changed)
+        if upstreams is None:
+            return None
+        rarely_read = find_rarely_read(connection, upstreams)
+        known = [tuple(row) for row in in_parts(connection, _EXPECTED, upstreams)]
+    rows = [
+        {"key": key, "expected": is_expected}
+        for key, is_declared, was_expected in known
+        if (is_expected := bool(is_declared) or key not in rarely_read) != bool(was_expected)
+    ]
+    if rows:
+        with exclusive_transaction(engine) as connection:
+            connection.execute(text(_EXPECT), rows)
+    return bool(rows)
 
 
 def _described(engine: Engine, policy: Policy) -> CatalogFacts:
@@ -156,15 +224,6 @@ def _plan(policy: Policy, decision: PolicyDecision, name: tuple[str, str]) -> st
     # What is written in maintenance that comes every night is what there is to learn from.
     suppressions = [one.name for one in suppressions_of(policy, *name) if one.once]
     return plan_of(policy, decision.calendar, suppressions)
-
-
-def rarely_read_datasets(edges: Edges) -> set[int]:
-    """Return datasets that jobs have read, but no job in most of its runs."""
-    runs_of_job: defaultdict[int, int] = defaultdict(int)
-    for _, _, job, runs in edges:
-        runs_of_job[job] = max(runs_of_job[job], runs)
-    usual = {upstream for upstream, _, job, runs in edges if 2 * runs > runs_of_job[job]}
-    return {upstream for upstream, *_ in edges} - usual
 
 
 def _tier_reason(tiering: Tiering, names: Names) -> str | None:

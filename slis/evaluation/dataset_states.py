@@ -1,6 +1,6 @@
 """Table `dataset_state`: an evaluation's states of each dataset, and their changes."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from functools import reduce
 from typing import Any
@@ -12,13 +12,22 @@ from sqlalchemy import Connection, Engine, bindparam, delete, text
 
 from lineage.catalog import tables
 from lineage.catalog.grown_tables import analyze_grown
-from lineage.catalog.queries import NOT_JUDGED, STATES_BY_SEVERITY, rank_of
+from lineage.catalog.queries import NOT_JUDGED, STATES_BY_SEVERITY, key_list, rank_of
 from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import to_micros
-from lineage.states import GOOD
+from lineage.states import (
+    COVERAGE,
+    FACTS,
+    FRESHNESS,
+    GOOD,
+    MISSING_PROVENANCE,
+    NODE_COMPLETENESS,
+)
 from slis.evaluation import catalog_frames
 
 Row = dict[str, Any]
+OF_FACTS = (COVERAGE.id, FRESHNESS.id)  # of each dataset, judged when its facts change
+OF_QUERIES = (NODE_COMPLETENESS.id, MISSING_PROVENANCE.id, FACTS)  # bad datasets, found by a query
 
 _AGES = """
     UPDATE dataset_state SET age_seconds = CASE WHEN a.last_written_at < :at
@@ -66,11 +75,20 @@ class StateChanges(msgspec.Struct, frozen=True):
     gone: list[tuple[int, str]]
 
 
-def held_states(engine: Engine, slis: Collection[str]) -> pa.Table:
-    """Return the stored states of these SLIs of each dataset: the columns of `_HELD_AS`."""
-    return catalog_frames.read_frame(
-        engine, _HELD.format(slis=", ".join(map(repr, slis))), _HELD_AS
-    )
+def held_states(
+    engine: Engine, slis: Collection[str], keys: Iterable[int] | None = None
+) -> pa.Table:
+    """Return the stored states of these SLIs of each dataset: the columns of `_HELD_AS`.
+
+    Args:
+        engine: of the catalog.
+        slis: ids.
+        keys: of the datasets; None: all.
+    """
+    query = _HELD.format(slis=", ".join(map(repr, slis)))
+    if keys is not None:
+        query += f" AND dataset_key IN ({key_list(keys)})"
+    return catalog_frames.read_frame(engine, query, _HELD_AS)
 
 
 def state_changes(held: pa.Table, as_of: datetime, states: pa.Table) -> StateChanges:
@@ -83,8 +101,8 @@ def state_changes(held: pa.Table, as_of: datetime, states: pa.Table) -> StateCha
     """
     both = states.join(held, _KEYS, join_type="full outer", right_suffix=_BEFORE)
     is_gone = pc.is_null(both["state"])
-    changed = both.filter(pc.and_not(_differ(both, *_COMPARED), is_gone))
-    stays = pc.invert(_differ(changed, "state", "reason"))
+    changed = both.filter(pc.and_not(differ(both, *_COMPARED), is_gone))
+    stays = pc.invert(differ(changed, "state", "reason"))
     since = pc.if_else(stays, changed["since"], to_micros(as_of))
     rows = changed.select([*_KEYS, *_COMPARED, "age_seconds"]).append_column("since", since)
     rows = rows.append_column("was_good", _was_good(changed))
@@ -99,7 +117,7 @@ def _was_good(changed: pa.Table) -> pa.ChunkedArray:
     return reduce(pc.or_, every)
 
 
-def _differ(both: pa.Table, *names: str) -> pa.ChunkedArray:
+def differ(both: pa.Table, *names: str) -> pa.ChunkedArray:
     """Return whether any of the columns has changed; null equals null."""
     found = []
     for name in names:

@@ -71,8 +71,9 @@ def evaluate_edges(  # noqa: PLR0913 - the last two by name
     `backlog_since`: when the oldest event that has not landed was received; None: none waits.
     """
     latest = latest_checks(spark, engine, as_of, settle)
-    gaps = our_gaps(catalog_frames.frame(spark, engine, SILENCES, GAPS), backlog_since)
-    found = _found(spark, engine, policy, as_of, latest=latest, gaps=gaps)
+    gaps = our_gaps(catalog_frames.read_frame(engine, SILENCES, GAPS), backlog_since)
+    frame = spark.createDataFrame(gaps, GAPS)
+    found = _found(spark, engine, policy, as_of, latest=latest, gaps=frame)
     changes = state_changes(held_states(engine, OF_EDGES), as_of, found.states)
     with exclusive_transaction(engine) as connection:
         _publish(connection, as_of, found, changes)

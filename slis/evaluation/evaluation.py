@@ -7,7 +7,6 @@ from datetime import datetime
 
 import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 from pyspark.util import inheritable_thread_target
 from sqlalchemy import Engine
@@ -16,27 +15,39 @@ from lineage.policy import Policy
 from lineage.states import FRESHNESS
 from slis.cadence.learning import learn_limits
 from slis.evaluation import dataset_policies, observation_start
-from slis.evaluation.catalog_frames import frame_rows
+from slis.evaluation.affected_datasets import take_changes
+from slis.evaluation.catalog_frames import frame_rows, small_frame
 from slis.evaluation.clock_ahead import undo_ahead
-from slis.evaluation.dataset_states import Row, held_states
-from slis.evaluation.input import EvaluationInput, EvaluationRange, range_of_evaluation
-from slis.evaluation.judge_datasets import count_datasets, datasets_judged
+from slis.evaluation.dataset_states import OF_FACTS, OF_QUERIES, Row, held_states
+from slis.evaluation.estate_judging import EstateJudged, judge_estate, note_missed
+from slis.evaluation.input import (
+    EvaluationInput,
+    EvaluationRange,
+    range_of_evaluation,
+    read_events,
+    read_first_writes,
+    read_reads,
+)
+from slis.evaluation.judged_estate import EvaluationMemory, load_shared
+from slis.evaluation.judging import Judging
 from slis.evaluation.late_writes import amend
 from slis.evaluation.policy_names import renew_names
-from slis.evaluation.publish import OF_DATASETS, EvaluationRows, publish
-from slis.evaluation.reasons import add_reasons
+from slis.evaluation.publish import EvaluationRows, publish
 from slis.evaluation.retirement import retire_unused
+from slis.evaluation.sli_schemas import EVENTS, INSTANTS, READS, WRITES
 from slis.indicators import name_explosion as explosion
 from slis.indicators.completeness.node_catalog import nodes_found
 from slis.indicators.lag import count_lag
 from slis.indicators.provenance import judge_reads
 from slis.indicators.quality.evaluate import defects_found
 from slis.indicators.unsourced_reads import load_unsourced
-from slis.spark.planning import computed_once
 
 
 class EvaluationResult(msgspec.Struct, frozen=True):
-    """Result of an evaluation; `states` counts (sli, state) pairs, as `M2 bad`."""
+    """Result of an evaluation.
+
+    `states` counts (sli, state) pairs, as `M2 bad`; `phases` are seconds of its parts, in turn.
+    """
 
     as_of: datetime
     datasets: int
@@ -44,15 +55,30 @@ class EvaluationResult(msgspec.Struct, frozen=True):
     reads: int
     events: int
     seconds: float
+    phases: dict[str, float]
 
 
-def evaluate(
+class _Phases:
+    """Seconds of the parts of an evaluation."""
+
+    def __init__(self) -> None:
+        self.started = self._last = time.monotonic()
+        self.seconds: dict[str, float] = {}
+
+    def end(self, name: str) -> None:
+        """Note what has passed since the end of the phase before."""
+        now = time.monotonic()
+        self.seconds[name], self._last = now - self._last, now
+
+
+def evaluate(  # noqa: PLR0913 - the last two by name
     spark: SparkSession,
     engine: Engine,
     policy: Policy,
     as_of: datetime,
     *,
     backlog_since: datetime | None = None,
+    memory: EvaluationMemory | None = None,
 ) -> EvaluationResult:
     """Evaluate the catalog and publish what was found.
 
@@ -62,85 +88,136 @@ def evaluate(
         policy: in force.
         as_of: now, by the clock that facts land by.
         backlog_since: when the oldest event that has not landed was received; None: none waits.
+        memory: of this process: only what changed since its last evaluation is judged; None: all.
 
     Raises:
         OvertakenError: another evaluation published in between; nothing was written.
     """
-    started = time.monotonic()
+    phases = _Phases()
     undo_ahead(engine, as_of)
     retire_unused(engine, policy, as_of)
     renew_names(engine, policy, as_of)
-    dataset_policies.renew_policies(engine, policy)
+    phases.end("names")
+    _renew_policies(engine, policy, memory)
+    phases.end("policies")
     learn_limits(spark, engine, as_of, policy=policy)
+    phases.end("limits")
     with engine.connect() as connection:
         at = range_of_evaluation(connection, as_of)
     since = observation_start.renew_start(engine, at)
-    given = EvaluationInput(spark, engine, at, policy)
+    shared = load_shared(engine, policy, at.as_of, backlog_since)
+    judging = Judging(spark, engine, at, policy, shared)
+    phases.end("input")
     # What these ask and plan for themselves they do while Spark works on the datasets.
     with ThreadPoolExecutor(thread_name_prefix="evaluation") as beside:
         inherited = inheritable_thread_target(spark)  # its pool, and what cancels its jobs
-        held = beside.submit(held_states, engine, OF_DATASETS)
-        events = beside.submit(inherited(_events), given, since)
-        tallied, judged = _judged(given, backlog_since)
+        events = beside.submit(inherited(_events), spark, engine, at, since)
+        estate = judge_estate(judging, memory)
+        phases.end("datasets")
         reads, lags = events.result()
-    described = nodes_found(spark, engine, policy, given.instants)
-    defects = defects_found(spark, engine, policy, at, given.instants)
-    unsourced = load_unsourced(spark, engine, at, given.instants)
+    phases.end("events")
+    instants = spark.createDataFrame([(at.as_of,)], INSTANTS)
+    described = nodes_found(spark, engine, policy, instants)
+    defects = defects_found(spark, engine, policy, at, instants)
+    unsourced = load_unsourced(spark, engine, at, instants)
     found = EvaluationRows(
-        tallies=[*tallied, *described.tallies],
-        states=_together(judged, *described.states, *defects, *unsourced),
-        held=held.result(),
+        tallies=[*estate.tallies, *described.tallies],
+        states=_together(estate.judged.states, *described.states, *defects, *unsourced),
+        held=_held(engine, estate),
         reads=reads,
         lags=lags,
-        datasets=_datasets(judged),
+        datasets=_datasets(estate.tallies),
         policy_hash=policy.hash,
-        amended=amend(spark, engine, at, given),
-        seconds=time.monotonic() - started,
+        amended=amend(spark, engine, at, policy),
+        seconds=time.monotonic() - phases.started,
         backlog_since=backlog_since,
+        judgements=estate.judgements,
     )
     explosion.renew_explosions(spark, engine, at.as_of)
-    publish(engine, at, found)
-    return _result(at, found, time.monotonic() - started)
+    phases.end("content")
+    changes = publish(engine, at, found)
+    if memory is not None:
+        memory.estate, memory.changed = estate.estate, set()
+        note_missed(engine, estate, changes)
+    phases.end("storage")
+    return _result(at, found, phases)
 
 
-def _judged(given: EvaluationInput, backlog_since: datetime | None) -> tuple[list[Row], pa.Table]:
-    """TALLIES and STATES of the SLIs that each dataset has."""
-    facts = given.known()
-    gaps = given.gaps(backlog_since)
-    edges = given.edges_into_streams()
-    with computed_once(datasets_judged(facts, edges, gaps, given.pauses())) as judged:
-        states = add_reasons(judged, given.edges_out_of_overdue()).toArrow()
-        return frame_rows(count_datasets(judged, facts)), states
+def _renew_policies(engine: Engine, policy: Policy, memory: EvaluationMemory | None) -> None:
+    if memory is None:
+        dataset_policies.renew_policies(engine, policy)
+        return
+    fresh = take_changes(engine)
+    memory.changed |= fresh
+    try:
+        dataset_policies.renew_policies(engine, policy, memory.policies, fresh)
+    except BaseException:
+        memory.policies = dataset_policies.PolicyMemory()
+        raise
 
 
-def _events(given: EvaluationInput, since: datetime | None) -> tuple[list[Row], list[Row]]:
-    """READ_OUTCOMES and LAGS of what happened since the last evaluation."""
-    datasets, instants = given.datasets(), given.instants
-    reads = judge_reads(given.reads(), given.first_writes(), datasets, instants, horizon=since)
-    return frame_rows(reads), frame_rows(count_lag(given.events(), instants))
+def _events(
+    spark: SparkSession, engine: Engine, at: EvaluationRange, since: datetime | None
+) -> tuple[list[Row], list[Row]]:
+    """READ_OUTCOMES and LAGS of what happened since the last evaluation; no job for nothing."""
+    instants = spark.createDataFrame([(at.as_of,)], INSTANTS).coalesce(1)
+    outcomes: list[Row] = []
+    if (reads := read_reads(engine, at)).num_rows:
+        writes = small_frame(spark, read_first_writes(engine, at), WRITES)
+        keys = set(reads["dataset_key"].to_pylist())
+        datasets = EvaluationInput(spark, engine, at, keys=keys).datasets()
+        frame = small_frame(spark, reads, READS)
+        outcomes = frame_rows(judge_reads(frame, writes, datasets, instants, horizon=since))
+    events = read_events(engine, at)
+    if not events.num_rows:
+        return outcomes, []
+    return outcomes, frame_rows(count_lag(small_frame(spark, events, EVENTS), instants))
+
+
+def _held(engine: Engine, estate: EstateJudged) -> pa.Table:
+    """Return the states before of the datasets that were judged, and of the other SLIs."""
+    others = held_states(engine, OF_QUERIES)
+    return pa.concat_tables([others, held_states(engine, OF_FACTS, estate.keys)])
 
 
 def _together(states: pa.Table, *others: pa.Table) -> pa.Table:
     # Arrow has another type for columns that are never null: frames of one schema may differ in it.
-    return pa.concat_tables([states, *(other.cast(states.schema) for other in others)])
+    plain = states.drop_columns(["next_change_at"])
+    return pa.concat_tables([plain, *(other.cast(plain.schema) for other in others)])
 
 
-def _datasets(states: pa.Table) -> int:
+def _datasets(tallies: list[Row]) -> int:
     """Return all datasets: each has a state of freshness, at least `learning`."""
-    return int(pc.sum(pc.equal(states.column("sli"), FRESHNESS.id)).as_py() or 0)
+    fresh = (row for row in tallies if row["sli"] == FRESHNESS.id)
+    return sum(row["total"] + row["unknown"] + row["learning"] for row in fresh)
 
 
-def _result(at: EvaluationRange, found: EvaluationRows, seconds: float) -> EvaluationResult:
-    pairs = zip(
-        found.states.column("sli").to_pylist(),
-        found.states.column("state").to_pylist(),
-        strict=True,
-    )
+def _result(at: EvaluationRange, found: EvaluationRows, phases: _Phases) -> EvaluationResult:
     return EvaluationResult(
         as_of=at.as_of,
         datasets=found.datasets,
-        states=dict(Counter(" ".join(pair) for pair in pairs)),
+        states=_count_states(found),
         reads=len(found.reads),
         events=sum(row["total"] + row["history"] + row["skewed"] for row in found.lags),
-        seconds=seconds,
+        seconds=sum(phases.seconds.values()),
+        phases=phases.seconds,
     )
+
+
+def _count_states(found: EvaluationRows) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for row in found.tallies:
+        if row["sli"] in OF_FACTS:
+            bad = row["total"] - row["good"]
+            shown = {
+                "good": row["good"],
+                "bad": bad,
+                **{n: row[n] for n in ("unknown", "learning")},
+            }
+            counts.update({f"{row['sli']} {state}": count for state, count in shown.items()})
+    for sli, state in zip(
+        *(found.states[name].to_pylist() for name in ("sli", "state")), strict=True
+    ):
+        if sli in OF_QUERIES:
+            counts[f"{sli} {state}"] += 1
+    return {name: count for name, count in counts.items() if count}

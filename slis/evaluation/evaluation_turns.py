@@ -3,6 +3,7 @@
 import time
 from datetime import datetime, timedelta
 from importlib import import_module
+from typing import Any
 
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
@@ -49,6 +50,7 @@ class EvaluationTurns:
         self._clock = clock
         self._monotonic = monotonic
         self._started_at = monotonic()
+        self._memory: Any = None  # `judged_estate.EvaluationMemory`, from the first evaluation on
 
     def warm_up(self, spark: SparkSession, _now: datetime) -> None:
         """Evaluate made-up events, unless real ones have come."""
@@ -71,9 +73,13 @@ class EvaluationTurns:
             return
         self._evaluations.begun(now)
         in_evaluation_pool(spark)
+        evaluation = import_module("slis.evaluation.evaluation")
+        self._memory = self._memory or evaluation.EvaluationMemory()
         try:
-            done = import_module("slis.evaluation.evaluation").evaluate(
-                spark, self._engine, self._policy.current(), now, backlog_since=waiting
+            done = evaluation.evaluate(
+                *(spark, self._engine, self._policy.current(), now),
+                backlog_since=waiting,
+                memory=self._memory,
             )
         finally:
             garbage_collection.free()

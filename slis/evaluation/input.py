@@ -1,14 +1,17 @@
 """Input of an evaluation from the catalog: one row a dataset, and events not counted yet."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Connection, Engine, text
 
 from lineage.catalog.meta_keys import EVIDENCE_READ_AT
-from lineage.catalog.queries import is_listed
+from lineage.catalog.queries import is_listed, key_list
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import from_micros, to_micros
@@ -64,7 +67,7 @@ _DATASETS = """
     ) n ON n.name = a.last_job_name
     LEFT JOIN ({newest_apps}) k ON k.dataset_key = d.dataset_key
     LEFT JOIN retirement r ON r.dataset_key = d.dataset_key AND r.requested_at >= d.last_seen_at
-    WHERE {listed} AND r.dataset_key IS NULL
+    WHERE {listed} AND r.dataset_key IS NULL {chosen}
 """
 # An application without a listener, or one that Spark's settings do not name, is known by its name.
 _JOB_SEEN_AT = """
@@ -112,6 +115,10 @@ _INTO_STREAMS = """
         SELECT dataset_key FROM dataset_policy WHERE is_streaming
         UNION SELECT dataset_key FROM dataset_activity WHERE last_write_is_streaming)
 """
+_INTO_CHOSEN = """
+    SELECT DISTINCT e.upstream_key, e.downstream_key FROM edge e
+    WHERE e.runs >= {least} AND e.downstream_key IN ({keys})
+"""
 _OUT_OF_OVERDUE = """
     SELECT DISTINCT e.upstream_key, e.downstream_key FROM edge e
     WHERE e.runs >= {least} AND e.upstream_key IN (
@@ -122,11 +129,83 @@ _OUT_OF_OVERDUE = """
             p.declared_limit_seconds,
             CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN 3600 END, l.limit_seconds))
 """
+Pause = tuple[str, list[tuple[int, int]]]
 
 
 def _now_at_most(column: str, as_of: int) -> str:
     """Clamp facts of a clock up to 5 minutes ahead: they are of now, never of the future."""
     return f"CASE WHEN a.{column} > {as_of} THEN {as_of} ELSE a.{column} END"
+
+
+def read_rows(engine: Engine, as_of: datetime, keys: Collection[int] | None = None) -> pa.Table:
+    """Return one row a dataset that is neither retired nor known under another name.
+
+    Args:
+        engine: of the catalog.
+        as_of: facts of a clock ahead are of this time.
+        keys: of the datasets; None: all.
+    """
+    # Instants are in the query, not literals of the plan: code that Spark generated for one
+    # evaluation then serves the next.
+    now = to_micros(as_of)
+    times = ("written_at", "read_at", "started_at")
+    clamped = {name: _now_at_most(f"last_{name}", now) for name in times}
+    found = {
+        "job_seen_at": _JOB_SEEN_AT,
+        "logs_read_at": _LOGS_READ_AT,
+        "names_input": _NAMES_INPUT,
+        "created_at": _CREATED_AT,
+        "app_columns": applications_seen.COLUMNS,
+        "newest_apps": applications_seen.NEWEST,
+        "chosen": "" if keys is None else f"AND d.dataset_key IN ({key_list(keys)})",
+    }
+    query = _DATASETS.format(as_of=now, listed=is_listed(), **clamped, **found)
+    return catalog_frames.read_frame(engine, query, _ROWS)
+
+
+def stream_keys(rows: pa.Table) -> set[int]:
+    """Return the datasets of `EvaluationInput.rows` that may be streams."""
+    is_stream = pc.or_kleene(rows["is_streaming"], rows["write_is_streaming"])
+    return set(rows["dataset_key"].filter(is_stream).to_pylist())
+
+
+def read_gaps(engine: Engine, as_of: datetime, backlog_since: datetime | None) -> pa.Table:
+    """Return rows of `sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""
+    query = _GAPS.format(since=to_micros(as_of - timedelta(days=_GAP_DAYS)))
+    return our_gaps(catalog_frames.read_frame(engine, query, GAPS), backlog_since)
+
+
+def list_pauses(
+    engine: Engine,
+    policy: Policy,
+    as_of: datetime,
+    *,
+    before: timedelta = _PAUSES_BEFORE,
+    after: timedelta = _PAUSES_AFTER,
+) -> list[Pause]:
+    """Return rows of `sli_schemas.PAUSES`, of the plans that datasets have.
+
+    They are of whole days: between two midnights they stay as they are.
+
+    Args:
+        engine: of the catalog.
+        policy: in force.
+        as_of: now.
+        before: no write that is looked at is older than this.
+        after: no deadline is further ahead.
+    """
+    with engine.connect() as connection:
+        plans = sorted(connection.scalars(text(_PLANS)))
+    first, last = _midnight(as_of - before), _midnight(as_of + after) + timedelta(days=1)
+    return [
+        (plan, [(to_micros(start), to_micros(end)) for start, end in spans])
+        for plan in plans
+        if (spans := off_spans(working_time(policy, plan), first, last))
+    ]
+
+
+def _midnight(instant: datetime) -> datetime:
+    return instant.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 class EvaluationRange(msgspec.Struct, frozen=True):
@@ -166,31 +245,38 @@ def range_of_evaluation(connection: Connection, as_of: datetime) -> EvaluationRa
 class EvaluationInput:
     """Frames of what the catalog holds at a position."""
 
-    def __init__(
-        self, spark: SparkSession, engine: Engine, at: EvaluationRange, policy: Policy = DEFAULT
+    def __init__(  # noqa: PLR0913 - the last two by name
+        self,
+        spark: SparkSession,
+        engine: Engine,
+        at: EvaluationRange,
+        policy: Policy = DEFAULT,
+        *,
+        keys: Collection[int] | None = None,
+        rows: pa.Table | None = None,
     ) -> None:
+        """Read one row a dataset.
+
+        Args:
+            spark: the session.
+            engine: of the catalog.
+            at: the position.
+            policy: in force.
+            keys: of the datasets to read; None: all.
+            rows: of these datasets, where they were read already.
+        """
         self._spark = spark
+        self._keys = keys
         self._policy = policy
         self._engine = engine
         self._at = at
         self.instants = spark.createDataFrame([(at.as_of,)], INSTANTS)
         """`sli_schemas.INSTANTS`: the one instant."""
-        # Instants are in the query, not literals of the plan: code that Spark generated for one
-        # evaluation then serves the next.
-        now = to_micros(at.as_of)
-        times = ("written_at", "read_at", "started_at")
-        clamped = {name: _now_at_most(f"last_{name}", now) for name in times}
-        found = {
-            "job_seen_at": _JOB_SEEN_AT,
-            "logs_read_at": _LOGS_READ_AT,
-            "names_input": _NAMES_INPUT,
-            "created_at": _CREATED_AT,
-            "app_columns": applications_seen.COLUMNS,
-            "newest_apps": applications_seen.NEWEST,
-        }
-        self._rows = self._frame(
-            _DATASETS.format(as_of=now, listed=is_listed(), **clamped, **found), _ROWS
-        )
+        self.rows = read_rows(engine, at.as_of, keys) if rows is None else rows
+        """One row a dataset that is neither retired nor known under another name."""
+        self._rows = spark.createDataFrame(self.rows, _ROWS)
+        if keys is not None:
+            self._rows = self._rows.coalesce(1)  # few rows: no shuffle
         self._described = self._rows.columns[: self._rows.columns.index("written_at")]
 
     def _frame(self, query: str, columns: str) -> DataFrame:
@@ -218,51 +304,49 @@ class EvaluationInput:
 
     def edges_into_streams(self) -> DataFrame:
         """`sli_schemas.EDGES`: the inputs of streams, whether they are idle."""
-        return self._frame(_INTO_STREAMS, EDGES)
+        if self._keys is None:
+            return self._frame(_INTO_STREAMS, EDGES)
+        streams = key_list(stream_keys(self.rows))
+        return self._frame(_INTO_CHOSEN.format(keys=streams, least=0), EDGES)
 
     def edges_out_of_overdue(self) -> DataFrame:
         """`sli_schemas.EDGES`: what an overdue dataset makes late, over expected edges."""
+        if self._keys is not None:
+            keys = key_list(self._keys)
+            return self._frame(_INTO_CHOSEN.format(keys=keys, least=MIN_RUNS), EDGES)
         as_of = to_micros(self._at.as_of)
         return self._frame(_OUT_OF_OVERDUE.format(as_of=as_of, least=MIN_RUNS), EDGES)
 
     def gaps(self, backlog_since: datetime | None) -> DataFrame:
         """`sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""
-        since = to_micros(self._at.as_of - timedelta(days=_GAP_DAYS))
-        return our_gaps(self._frame(_GAPS.format(since=since), GAPS), backlog_since)
+        return self._spark.createDataFrame(
+            read_gaps(self._engine, self._at.as_of, backlog_since), GAPS
+        )
 
     def pauses(
         self, *, before: timedelta = _PAUSES_BEFORE, after: timedelta = _PAUSES_AFTER
     ) -> DataFrame | None:
-        """`sli_schemas.PAUSES`, of the plans that datasets have; None where none has any.
+        """`sli_schemas.PAUSES`, as `list_pauses` gives them; None where there are none."""
+        as_of = self._at.as_of
+        rows = list_pauses(self._engine, self._policy, as_of, before=before, after=after)
+        return self._spark.createDataFrame(rows, PAUSES) if rows else None
 
-        Args:
-            before: no write that is looked at is older than this.
-            after: no deadline is further ahead.
-        """
-        with self._engine.connect() as connection:
-            plans = list(connection.scalars(text(_PLANS)))
-        if not plans:
-            return None
-        first, last = self._at.as_of - before, self._at.as_of + after
-        rows = [
-            (plan, [(to_micros(start), to_micros(end)) for start, end in spans])
-            for plan in plans
-            if (spans := off_spans(working_time(self._policy, plan), first, last))
-        ]
-        return self._spark.createDataFrame(rows, PAUSES)
 
-    def reads(self) -> DataFrame:
-        """`sli_schemas.READS` that fell due and were not counted."""
-        return self._frame(_READS.format(due=self._due()), READS)
+def read_reads(engine: Engine, at: EvaluationRange) -> pa.Table:
+    """Return rows of `sli_schemas.READS` that fell due and were not counted."""
+    return catalog_frames.read_frame(engine, _READS.format(due=_settled(at)), READS)
 
-    def first_writes(self) -> DataFrame:
-        """`sli_schemas.WRITES`: of each dataset that `reads` names, its first write alone."""
-        return self._frame(_FIRST_WRITES.format(due=self._due()), WRITES)
 
-    def _due(self) -> int:
-        return to_micros(self._at.as_of - timedelta(minutes=SETTLING_MINUTES))
+def read_first_writes(engine: Engine, at: EvaluationRange) -> pa.Table:
+    """Return rows of `sli_schemas.WRITES`: the first write of each dataset of `read_reads`."""
+    return catalog_frames.read_frame(engine, _FIRST_WRITES.format(due=_settled(at)), WRITES)
 
-    def events(self) -> DataFrame:
-        """`sli_schemas.EVENTS` of the batches since the last evaluation."""
-        query = _EVENTS.format(after=self._at.after_seq, last=self._at.last_seq)
-        return self._frame(query, EVENTS)
+
+def _settled(at: EvaluationRange) -> int:
+    return to_micros(at.as_of - timedelta(minutes=SETTLING_MINUTES))
+
+
+def read_events(engine: Engine, at: EvaluationRange) -> pa.Table:
+    """Return rows of `sli_schemas.EVENTS` of the batches since the last evaluation."""
+    query = _EVENTS.format(after=at.after_seq, last=at.last_seq)
+    return catalog_frames.read_frame(engine, query, EVENTS)

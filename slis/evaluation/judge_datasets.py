@@ -10,7 +10,10 @@ from slis.indicators.freshness import freshness_judgement, with_inputs, with_pau
 
 
 def datasets_judged(
-    known: DataFrame, edges: DataFrame, gaps: DataFrame, pauses: DataFrame | None = None
+    known: DataFrame,
+    edges: DataFrame | None,
+    gaps: DataFrame | None,
+    pauses: DataFrame | None = None,
 ) -> DataFrame:
     """Judge each dataset by each per-dataset SLI at each instant.
 
@@ -18,12 +21,12 @@ def datasets_judged(
 
     Args:
         known: `sli_schemas.KNOWN`.
-        edges: `sli_schemas.EDGES`; into streams, for those that are idle.
-        gaps: `sli_schemas.GAPS`.
+        edges: `sli_schemas.EDGES`; into streams, for those that are idle. None: no dataset is one.
+        gaps: `sli_schemas.GAPS`; None: there are none.
         pauses: `sli_schemas.PAUSES`; None: time counts around the clock for all.
 
     Returns:
-        `sli_schemas.JUDGED` and `inputs_written_at`.
+        `sli_schemas.JUDGED`, `inputs_written_at` and `excused_until`.
     """
     fresh = freshness_judgement(has_pauses=pauses is not None)
     both = F.explode(F.array(coverage_judgement(), fresh)).alias("judgement")

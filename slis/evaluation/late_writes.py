@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Engine, text
 
+from lineage.policy import Policy
 from lineage.process.clock import from_micros, to_micros
 from slis.evaluation import catalog_frames
 from slis.evaluation.counters import (
@@ -44,9 +45,7 @@ _WRITES = """
 """
 
 
-def amend(
-    spark: SparkSession, engine: Engine, at: EvaluationRange, given: EvaluationInput
-) -> Amounts:
+def amend(spark: SparkSession, engine: Engine, at: EvaluationRange, policy: Policy) -> Amounts:
     """Return dataset-seconds to add to past hours, by (sli, tier, hour).
 
     Nothing for the first evaluation: there is no history yet that could be wrong. Of more than 200
@@ -60,12 +59,12 @@ def amend(
     keys = ", ".join(map(str, late))
     writes = catalog_frames.frame(spark, engine, _WRITES.format(keys=keys), WRITES).persist()
     grid = _grid(spark, min(late.values()), at.previous_as_of)
-    datasets = given.datasets().where(F.col("dataset_key").isin(list(late)))
+    given = EvaluationInput(spark, engine, at, policy, keys=late)
     is_late = (F.col("landed_at") > F.lit(at.previous_as_of)) & (
         F.col("written_at") < F.col("landed_at") - F.expr("INTERVAL 5 MINUTES")
     )
-    before = _tallied(writes.where(~is_late), datasets, grid, given)
-    after = _tallied(writes, datasets, grid, given)
+    before = _tallied(writes.where(~is_late), grid, given)
+    after = _tallied(writes, grid, given)
     try:
         return _difference(before, after)
     finally:
@@ -95,12 +94,10 @@ def _grid(spark: SparkSession, first: datetime, last: datetime) -> DataFrame:
     )
 
 
-def _tallied(
-    writes: DataFrame, datasets: DataFrame, grid: DataFrame, given: EvaluationInput
-) -> DataFrame:
+def _tallied(writes: DataFrame, grid: DataFrame, given: EvaluationInput) -> DataFrame:
     """Count by hour, each write known from when it was."""
     facts = activity(writes.withColumn("landed_at", F.col("written_at")))
-    at_instants = facts_as_of(facts, datasets, grid)
+    at_instants = facts_as_of(facts, given.datasets(), grid)
     judged = datasets_judged(
         at_instants, given.edges_into_streams(), given.gaps(None), given.pauses()
     )

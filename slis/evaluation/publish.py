@@ -14,13 +14,9 @@ from lineage.catalog.upsert import add_up, fold_rows
 from lineage.process.clock import DAY_MICROS, to_micros
 from lineage.states import (
     ALL_TIERS,
-    COVERAGE,
     ERROR_RATE,
-    FACTS,
-    FRESHNESS,
     INGESTION_LAG,
     MISSING_PROVENANCE,
-    NODE_COMPLETENESS,
 )
 from slis.evaluation.backlog import note_backlog
 from slis.evaluation.counters import (
@@ -35,13 +31,19 @@ from slis.evaluation.counters import (
     hour_of,
     origins_found,
 )
-from slis.evaluation.dataset_states import Row, change_states, renew_ages, state_changes
+from slis.evaluation.dataset_states import (
+    Row,
+    StateChanges,
+    change_states,
+    renew_ages,
+    state_changes,
+)
 from slis.evaluation.input import EvaluationRange, range_of_evaluation
+from slis.evaluation.judgements import JudgementChanges, change_judgements
 from slis.indicators.lag import BOUNDS_SECONDS
 from slis.meta import read_meta_number
 
 _NO_ORIGIN = "default"
-OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, MISSING_PROVENANCE.id, FACTS)
 # So long after edges were judged last, nothing of it is shown as how things are now.
 _EDGES_STALE = timedelta(minutes=10)
 
@@ -63,10 +65,11 @@ class EvaluationRows(msgspec.Struct, frozen=True):
     seconds: float
     amended: Amounts = {}  # what late writes change of past hours, in dataset-seconds
     backlog_since: datetime | None = None  # the oldest event that has not landed was received
+    judgements: JudgementChanges | None = None  # None: nobody will follow on this evaluation
 
 
-def publish(engine: Engine, at: EvaluationRange, found: EvaluationRows) -> None:
-    """Write everything that an evaluation gives.
+def publish(engine: Engine, at: EvaluationRange, found: EvaluationRows) -> StateChanges:
+    """Write everything that an evaluation gives; return what it changed of the states.
 
     Args:
         engine: of the catalog.
@@ -87,10 +90,13 @@ def publish(engine: Engine, at: EvaluationRange, found: EvaluationRows) -> None:
         _mark_reads(connection, at, found.reads)
         _replace_now(connection, at, found)
         change_states(connection, changes)
+        if found.judgements is not None:
+            change_judgements(connection, found.judgements)
         renew_ages(connection, at.as_of)
         _add_to_lag_buckets(connection, found.lags)
         connection.execute(tables.evaluation.insert(), _evaluation(at, found))
         note_backlog(connection, at.as_of, found.backlog_since)
+    return changes
 
 
 def _origins(connection: Connection, at: EvaluationRange) -> Amounts:

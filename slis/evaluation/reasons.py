@@ -1,5 +1,6 @@
 """Reason why a dataset is not good: the first reason that holds, with its evidence."""
 
+from collections.abc import Sequence
 from functools import cache
 
 from pyspark.sql import Column, DataFrame
@@ -7,7 +8,7 @@ from pyspark.sql import functions as F
 
 from lineage.states import BAD, FRESHNESS, LOST_AFTER_DURATIONS, UNKNOWN
 from slis.evaluation import reason_words
-from slis.evaluation.facts_as_of import is_after_write, is_running, seconds_column
+from slis.evaluation.facts_as_of import is_after_write, is_running, plus_seconds
 from slis.evaluation.ingestion_gaps import INGESTION_GAP, PIPELINE_LAG
 from slis.evaluation.sli_schemas import (
     NEVER_WRITTEN,
@@ -23,30 +24,47 @@ LIMIT_FAILED = "limit_failed"
 _KEYS = ["as_of", "dataset_key"]
 
 
-def add_reasons(judged: DataFrame, edges: DataFrame) -> DataFrame:
+def add_reasons(judged: DataFrame, edges: DataFrame, also: Sequence[str] = ()) -> DataFrame:
     """Return each judgement with its reason.
 
     Args:
         judged: `sli_schemas.JUDGED`, of both per-dataset SLIs: late upstreams are looked up in it.
         edges: `sli_schemas.EDGES`, expected ones.
+        also: columns of `judged` to keep.
 
     Returns:
-        `sli_schemas.STATES`, one row per row of `judged`.
+        `sli_schemas.STATES` and the columns of `also`, one row per row of `judged`.
     """
-    state = F.col("judgement.state")
-    not_good = judged.where(state.isin(BAD, UNKNOWN))
-    well = judged.where(~state.isin(BAD, UNKNOWN))
+    explained = explain_not_good(judged, edges, also)
+    return explained.unionByName(add_notes(judged.where(~is_not_good()), also))
+
+
+def is_not_good() -> Column:
+    """Return whether a judgement needs a reason."""
+    return F.col("judgement.state").isin(BAD, UNKNOWN)
+
+
+def add_notes(judged: DataFrame, also: Sequence[str] = ()) -> DataFrame:
+    """Return each judgement that needs no reason with its note, as `add_reasons` does."""
+    return judged.select(*_columns(F.lit(None).cast("string"), reason_words.note()), *also)
+
+
+def explain_not_good(judged: DataFrame, edges: DataFrame, also: Sequence[str] = ()) -> DataFrame:
+    """Return the rows of `add_reasons` that have a reason."""
+    not_good = judged.where(is_not_good())
     # Few datasets are bad or unknown: the other ones stay where they are.
     explained = not_good.join(F.broadcast(_late_upstreams(judged, edges)), _KEYS, "left").join(
         F.broadcast(find_twins(judged, not_good)), _KEYS, "left"
     )
-    found = _first_that_holds()
-    null = F.lit(None).cast("string")
-    return (
-        explained.select("*", found.alias("found"))
-        .select(*_columns(F.col("found.reason"), F.col("found.evidence")))
-        .unionByName(well.select(*_columns(null, reason_words.note())))
+    return explained.select("*", _first_that_holds().alias("found")).select(
+        *_columns(F.col("found.reason"), F.col("found.evidence")), *also
     )
+
+
+def reason_changes() -> list[Column]:
+    """Return the times at which the reason of a judgement may change without a fact."""
+    lost_after = LOST_AFTER_DURATIONS * F.col("duration_seconds")
+    return [plus_seconds(F.col("started_at"), lost_after)]
 
 
 def _columns(reason: Column, evidence: Column) -> list[Column]:
@@ -156,6 +174,5 @@ def _is_made_late() -> Column:
 
 
 def _is_lost() -> Column:
-    running_seconds = seconds_column(F.col("started_at"), F.col("as_of"))
-    is_long = running_seconds > LOST_AFTER_DURATIONS * F.col("duration_seconds")
-    return is_running() & F.coalesce(is_long, F.lit(False))
+    [lost_at] = reason_changes()
+    return is_running() & F.coalesce(F.col("as_of") > lost_at, F.lit(False))

@@ -18,6 +18,7 @@ from slis.evaluation.sli_schemas import (
 ACTIVE_SECONDS = 7 * 86_400.0
 _CADENCES = 2
 _DAY_SECONDS = 86_400.0
+_ACTIVITY = ("write.written_at", "read_at", "failed.failed_at", "started_at", "created_at")
 
 
 @cache
@@ -44,6 +45,15 @@ def coverage_judgement() -> Column:
     return F.when(_is_in_total(), judged)
 
 
+def coverage_changes() -> list[Column]:
+    """Return the times at which M1 of a row of `sli_schemas.KNOWN` may change without a fact."""
+    return [
+        plus_seconds(F.greatest(*_ACTIVITY), window_seconds()),
+        plus_seconds(F.col("write.written_at"), window_seconds()),
+        plus_seconds(F.col("first_seen_at"), F.lit(_DAY_SECONDS)),
+    ]
+
+
 def window_seconds() -> Column:
     """Return how far back a dataset counts as active: 7 days, or two cadences if longer."""
     return F.greatest(F.lit(ACTIVE_SECONDS), _CADENCES * F.col("cadence_seconds"))
@@ -54,8 +64,7 @@ def _window_start() -> Column:
 
 
 def _is_in_total() -> Column:
-    activity = ("write.written_at", "read_at", "failed.failed_at", "started_at", "created_at")
-    last_active_at = F.greatest(*activity)
+    last_active_at = F.greatest(*_ACTIVITY)
     # What the policy declares by name is expected for as long as the policy says so.
     is_active = F.col("is_declared") | F.coalesce(last_active_at >= _window_start(), F.lit(False))
     return F.col("is_expected") & ~F.col("is_source") & is_active

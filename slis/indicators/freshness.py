@@ -28,12 +28,15 @@ def limit_failed() -> Column:
     return F.coalesce(F.col("cadence_class") == FAILED, F.lit(False))
 
 
-def with_inputs(known: DataFrame, edges: DataFrame) -> DataFrame:
+def with_inputs(known: DataFrame, edges: DataFrame | None) -> DataFrame:
     """`known` and `inputs_written_at`: the newest write of a stream's inputs.
 
     Null where a dataset is no stream, has no inputs, or has one whose writes nobody reports: a
     stream out of an unwatched topic is never called idle: its input may well have newer data.
+    `edges` is None where `known` has no stream: nothing is joined then.
     """
+    if edges is None:
+        return known.withColumn("inputs_written_at", F.lit(None).cast("timestamp"))
     inputs = edges.where("upstream_key != downstream_key").distinct()
     count = inputs.groupBy("downstream_key").agg(F.count("*").alias("inputs"))
     streams = known.where(is_stream()).select("as_of", F.col("dataset_key").alias("downstream_key"))

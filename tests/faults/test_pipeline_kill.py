@@ -45,6 +45,8 @@ _NOT_COMPARED = {
     "ingestion_gap": "no collector runs: the gap begins when the pipeline looks",
     "dataset_policy": "by the last evaluation, which may have come before the last dataset",
     "dataset_limit": "by the last evaluation that learned",
+    "dataset_change": "what changed since the last evaluation",
+    "dataset_judgement": "states at the time of an evaluation",
     "dataset_state": "states and ages at the time of an evaluation",
     "sli_now": "ratios at the time of an evaluation",
 }

@@ -204,6 +204,10 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "assertion column_name name last_passed_at last_failed_at severity expected actual": _INPUT
     },
     "dataset_claim": {"first_seen_at last_seen_at landed_at": _RETENTION},
+    "dataset_judgement": {
+        "next_change_at tier tier_origin is_source coverage freshness is_watched": "for the next"
+        " evaluation: `dataset_state` has the states"
+    },
     "dataset_limit": {
         "cadence_class cadence_seconds duration_seconds gaps learned_at": "`explanation` says it in"
         " words"

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from pyspark import InheritableThread
-from sqlalchemy import select
+from sqlalchemy import insert, select
 from structlog.testing import capture_logs
 
 from lineage.catalog import tables
@@ -84,15 +84,16 @@ def test_the_backlog_begins_with_the_oldest_event_that_has_not_landed(place, eng
     assert [since and to_micros(since) for since in found] == [0, 60_000_000, None]
 
 
-def test_the_next_deadline_is_that_of_the_dataset_nearest_to_its_limit(engine, at):
-    """Choose among fresh datasets; return None without any."""
+def test_the_next_deadline_is_that_of_the_dataset_nearest_to_its_change(engine, at):
+    """Choose the next time after now; return None without any."""
     assert next_deadline(engine, at(12)) is None
     with write_transaction(engine) as connection:
-        connection.exec_driver_sql(
-            "INSERT INTO dataset_state (dataset_key, sli, state, since, age_seconds, limit_seconds)"
-            " VALUES (1, 'M2', 'good', 0, 50, 60), (2, 'M2', 'good', 0, 5, 600),"
-            " (3, 'M2', 'bad', 0, 61, 60)"
-        )
+        for key, next_change_at in enumerate((at(12), at(12, 0, 10), at(12, 0, 20), None)):
+            named = {"tier": "optional", "tier_origin": "default", "freshness": "good"}
+            times = {"next_change_at": next_change_at and to_micros(next_change_at)}
+            flags = {"is_source": False, "is_watched": False}
+            row = {"dataset_key": key, **named, **times, **flags}
+            connection.execute(insert(tables.dataset_judgement), row)
 
     assert next_deadline(engine, at(12)) == at(12, 0, 10)
 

@@ -19,6 +19,8 @@ from lineage.catalog.tables.dataset_content import (
 )
 from lineage.catalog.tables.evaluation import (
     accuracy_stratum,
+    dataset_change,
+    dataset_judgement,
     dataset_limit,
     dataset_policy,
     dataset_state,
@@ -131,8 +133,10 @@ __all__ = [
     "dataset_activity",
     "dataset_alias",
     "dataset_assertion",
+    "dataset_change",
     "dataset_checksum",
     "dataset_claim",
+    "dataset_judgement",
     "dataset_limit",
     "dataset_policy",
     "dataset_producer",

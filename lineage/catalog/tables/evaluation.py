@@ -4,9 +4,11 @@ Written by the pipeline; what is found, in one transaction. Name patterns that g
 again with each evaluation.
 """
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table, Text, text
 
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
+
+_WATCHED = text("is_watched")
 
 dataset_policy = Table(
     "dataset_policy",
@@ -104,6 +106,34 @@ dataset_state = Table(
     Column("limit_origin", Text),  # declared | streaming | learned
     Column("was_good", Boolean),  # at some evaluation since the state is there
     Column("is_worst", Boolean),  # of the dataset's; where all are good, the one since the latest
+    sqlite_with_rowid=False,
+)
+
+# Written by triggers of the tables that an evaluation reads of a dataset: no writer can forget it.
+dataset_change = Table(
+    "dataset_change",
+    metadata,
+    key_column("dataset_key"),  # of a fact or an edge that changed since the last evaluation
+    sqlite_with_rowid=False,
+)
+
+dataset_judgement = Table(
+    "dataset_judgement",
+    metadata,
+    key_column("dataset_key"),
+    instant("next_change_at"),  # the earliest time at which M1, M2 or a reason changes by itself
+    Column("tier", Text, nullable=False),  # tier and origin as counted in the tallies
+    Column("tier_origin", Text, nullable=False),
+    flag("is_source"),
+    Column("coverage", Text),  # state of M1; null: in no total
+    Column("freshness", Text, nullable=False),  # state of M2
+    flag("is_watched"),  # facts of other tables than its own may change the reason
+    Column("near_key", BigInteger),  # hash of what similar names share; null: they share nothing
+    Index("dataset_judgement_next", "next_change_at"),
+    Index("dataset_judgement_near", "near_key"),
+    Index(
+        "dataset_judgement_watched", "dataset_key", sqlite_where=_WATCHED, postgresql_where=_WATCHED
+    ),
     sqlite_with_rowid=False,
 )
 

@@ -7,6 +7,7 @@ from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
+from lineage.catalog.meta_keys import CHANGES_MISSED
 from service.exporter.metrics import CatalogCollector
 from service.runtime.settings import Settings
 from tests.service import shop
@@ -68,6 +69,19 @@ def test_patterns_longer_than_a_label_are_one_series(catalog):
     value = _scrape(catalog).get_sample_value
 
     assert value("lineage_new_datasets_per_hour", {"pattern": f"s3://b/{'x' * 193}"}) == 6
+
+
+@pytest.mark.postgres_nightly
+def test_changes_that_evaluations_missed_are_counted(catalog):
+    shop.fill(catalog)
+    name = "lineage_evaluation_missed_changes_total"
+    assert _scrape(catalog).get_sample_value(name) == 0
+
+    with write_transaction(catalog) as connection:
+        row = {"name": CHANGES_MISSED, "value": "3"}
+        connection.execute(insert(tables.meta), row)
+
+    assert _scrape(catalog).get_sample_value(name) == 3
 
 
 @pytest.mark.postgres_nightly

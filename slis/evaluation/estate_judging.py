@@ -1,0 +1,148 @@
+"""Judging of an estate: what changed since the last evaluation, or, once an hour, everything."""
+
+from datetime import datetime
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import structlog
+from sqlalchemy import Engine
+
+from lineage.catalog.engine import exclusive_transaction
+from lineage.catalog.meta_keys import CHANGES_MISSED
+from slis.evaluation.affected_datasets import (
+    Keys,
+    changed_rows,
+    find_affected,
+    take_changes,
+)
+from slis.evaluation.dataset_states import OF_FACTS, Row, StateChanges
+from slis.evaluation.input import read_rows
+from slis.evaluation.judged_estate import (
+    WHOLE_EVERY,
+    EvaluationMemory,
+    JudgedEstate,
+)
+from slis.evaluation.judgements import JudgementChanges, held_judgements, judgement_rows
+from slis.evaluation.judging import Judged, Judging, first_seen_after
+from slis.evaluation.tallies import change_tallies, tallies_of, tally_rows
+from slis.meta import put_meta, read_meta_number
+
+# More than these are judged sooner with all others: their facts come in one piece.
+_MOST_KEYS = 50_000
+_MOST_SHOWN = 10
+log = structlog.get_logger(__name__)
+
+
+class EstateJudged(msgspec.Struct, frozen=True):
+    """Results of judging an estate, and the changes of the catalog that follow.
+
+    Attributes:
+        tallies: TALLIES of M1 and M2 of all datasets.
+        judged: the datasets that were judged.
+        keys: the datasets that were to be judged; None: all.
+        affected: the datasets that may have changed since the last evaluation; None: not known.
+        judgements: changes of `dataset_judgement`; None: no evaluation follows this one.
+        estate: for the next evaluation; None: likewise.
+    """
+
+    tallies: list[Row]
+    judged: Judged
+    keys: Keys | None
+    affected: Keys | None
+    judgements: JudgementChanges | None
+    estate: JudgedEstate | None
+
+
+def judge_estate(judging: Judging, memory: EvaluationMemory | None) -> EstateJudged:
+    """Judge what may have changed since the evaluation in `memory`, or everything.
+
+    Args:
+        judging: at the position.
+        memory: of this process; None: everything is judged, and nothing is remembered.
+    """
+    if memory is None:
+        tallies, judged = judging.judge_all()
+        return EstateJudged(tallies, judged, None, None, None, None)
+    at = judging.at
+    before = memory.take(at.previous_as_of, at.as_of)
+    memory.changed |= take_changes(judging.engine)
+    affected = None if before is None else _affected(judging, before, memory.changed)
+    if before is None or affected is None or _is_whole_due(before, at.as_of, affected):
+        return _judge_all(judging, affected)
+    return _follow(judging, before, affected)
+
+
+def _is_whole_due(before: JudgedEstate, as_of: datetime, affected: Keys) -> bool:
+    return as_of - before.whole_at >= WHOLE_EVERY or len(affected) > _MOST_KEYS
+
+
+def _affected(judging: Judging, before: JudgedEstate, changed: Keys) -> Keys:
+    as_of, keys = judging.at.as_of, before.watched["dataset_key"].to_pylist()
+    watched = changed_rows(before.watched, read_rows(judging.engine, as_of, keys))
+    found = changed | watched
+    with judging.engine.connect() as connection:
+        return find_affected(connection, as_of, before, changed=found, shared=judging.shared)
+
+
+def _judge_all(judging: Judging, affected: Keys | None) -> EstateJudged:
+    tallies, judged = judging.judge_all()
+    rows = list(judgement_rows(judged.rows, judged.states))
+    as_of = judging.at.as_of
+    estate = JudgedEstate(
+        as_of=as_of,
+        whole_at=as_of,
+        shared=judging.shared,
+        watched=_watched(judged.rows, rows),
+        ahead=first_seen_after(judged.rows, as_of),
+        tallies=tallies_of(tallies),
+    )
+    changes = JudgementChanges(rows, is_whole=True)
+    return EstateJudged(tallies, judged, None, affected, changes, estate)
+
+
+def _follow(judging: Judging, before: JudgedEstate, keys: Keys) -> EstateJudged:
+    """Judge these datasets, and take all others from the evaluation before."""
+    with judging.engine.connect() as connection:
+        held = held_judgements(connection, keys)
+    judged = judging.judge(keys)
+    rows = list(judgement_rows(judged.rows, judged.states))
+    is_judged = pc.is_in(before.watched["dataset_key"], pa.array(list(keys), pa.int64()))
+    still = before.watched.filter(pc.invert(is_judged))
+    as_of = judging.at.as_of
+    estate = msgspec.structs.replace(
+        before,
+        as_of=as_of,
+        shared=judging.shared,
+        watched=pa.concat_tables([still, _watched(judged.rows, rows)]),
+        ahead=first_seen_after(judged.rows, as_of),
+        tallies=change_tallies(before.tallies, held, rows),
+    )
+    gone = keys - {row["dataset_key"] for row in rows}
+    changes = JudgementChanges(rows, sorted(gone))
+    return EstateJudged(tally_rows(estate.tallies, as_of), judged, keys, keys, changes, estate)
+
+
+def _watched(rows: pa.Table, judged: list[Row]) -> pa.Table:
+    """Return the rows of the datasets that are watched."""
+    keys = [row["dataset_key"] for row in judged if row["is_watched"]]
+    return rows.filter(pc.is_in(rows["dataset_key"], pa.array(keys, pa.int64())))
+
+
+def note_missed(engine: Engine, found: EstateJudged, changes: StateChanges) -> None:
+    """Log and count what evaluations before missed, where everything was judged.
+
+    A state changed outside the affected datasets: a deadline or an input was forgotten.
+    """
+    if found.keys is not None or found.affected is None:
+        return
+    own = changes.rows.filter(pc.is_in(changes.rows["sli"], pa.array(OF_FACTS)))
+    changed = set(own["dataset_key"].to_pylist())
+    changed |= {dataset for dataset, sli in changes.gone if sli in OF_FACTS}
+    if not (missed := changed - found.affected):
+        return
+    shown = sorted(missed)[:_MOST_SHOWN]
+    log.error("evaluation_missed_changes", datasets=len(missed), dataset_keys=shown)
+    with exclusive_transaction(engine) as connection:
+        before = read_meta_number(connection, CHANGES_MISSED) or 0
+        put_meta(connection, {CHANGES_MISSED: before + len(missed)})

@@ -1,0 +1,85 @@
+"""Memory of an evaluation for the next one, which judges only the changes since."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+import pyarrow as pa
+from sqlalchemy import Engine, text
+
+from lineage.policy import Policy
+from slis.evaluation.dataset_policies import PolicyMemory
+from slis.evaluation.input import Pause, list_pauses, read_gaps
+from slis.evaluation.tallies import Tallies
+
+# So rare that it costs little, so often that an error of the choice is noticed within the hour.
+WHOLE_EVERY = timedelta(hours=1)
+_SQL_ROOTS = """
+    SELECT DISTINCT w.root_run_id FROM sql_run s CROSS JOIN run w
+    WHERE w.run_key = s.run_key AND w.completed_at IS NOT NULL AND w.root_run_id IS NOT NULL
+"""
+_RETIRED = """
+    SELECT r.dataset_key FROM retirement r JOIN dataset d ON d.dataset_key = r.dataset_key
+    WHERE r.requested_at >= d.last_seen_at
+"""
+
+
+class SharedInputs(msgspec.Struct, frozen=True):
+    """Inputs that many datasets share."""
+
+    gaps: pa.Table
+    pauses: list[Pause]
+    sql_roots: frozenset[str]  # root runs whose SQL is still to be read
+    retired: frozenset[int]  # by a request
+
+
+class JudgedEstate(msgspec.Struct, frozen=True):
+    """Inputs and results of an evaluation that was published.
+
+    Attributes:
+        as_of: of the evaluation.
+        whole_at: when all datasets were judged last.
+        shared: inputs that many datasets share.
+        watched: rows of `read_rows` of the datasets that no trigger of the catalog watches wholly.
+        ahead: datasets that were first seen after `as_of`.
+        tallies: the counts of the SLIs that each dataset has.
+    """
+
+    as_of: datetime
+    whole_at: datetime
+    shared: SharedInputs
+    watched: pa.Table
+    ahead: frozenset[int]
+    tallies: Tallies
+
+
+class EvaluationMemory:
+    """Estate as the last evaluation of this process left it; None: all is to be judged."""
+
+    def __init__(self) -> None:
+        """Remember nothing yet."""
+        self.estate: JudgedEstate | None = None
+        self.policies = PolicyMemory()
+        self.changed: set[int] = set()  # since the last evaluation that was published
+
+    def take(self, previous_as_of: datetime | None, as_of: datetime) -> JudgedEstate | None:
+        """Return the estate that an evaluation may follow, and forget it until that is published.
+
+        Args:
+            previous_as_of: the last evaluation of the catalog.
+            as_of: of the next.
+        """
+        estate, self.estate = self.estate, None
+        if estate is None or estate.as_of != previous_as_of:
+            return None
+        return estate if estate.whole_at <= as_of else None
+
+
+def load_shared(
+    engine: Engine, policy: Policy, as_of: datetime, backlog_since: datetime | None
+) -> SharedInputs:
+    """Return the inputs that many datasets share, as they are now."""
+    with engine.connect() as connection:
+        roots = frozenset(connection.scalars(text(_SQL_ROOTS)))
+        retired = frozenset(connection.scalars(text(_RETIRED)))
+    gaps = read_gaps(engine, as_of, backlog_since)
+    return SharedInputs(gaps, list_pauses(engine, policy, as_of), roots, retired)

@@ -1,0 +1,89 @@
+"""Edges that policies depend on, and what changes of them change: tiers, or what is expected."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from sqlalchemy import Connection
+
+from lineage.policy.tiers import tier_edges
+from slis.stream.names.key_queries import in_parts
+
+_EDGE = "SELECT upstream_key, downstream_key, job_key, runs FROM edge"
+_INTO = f"{_EDGE} WHERE downstream_key IN :keys"
+_OUT_OF = f"{_EDGE} WHERE upstream_key IN :keys"
+Edges = list[tuple[int, int, int, int]]  # upstream, downstream, job, runs
+
+
+def rarely_read_datasets(edges: Edges) -> set[int]:
+    """Return datasets that jobs have read, but no job in most of its runs."""
+    runs_of_job: defaultdict[int, int] = defaultdict(int)
+    for _, _, job, runs in edges:
+        runs_of_job[job] = max(runs_of_job[job], runs)
+    usual = {upstream for upstream, _, job, runs in edges if 2 * runs > runs_of_job[job]}
+    return {upstream for upstream, *_ in edges} - usual
+
+
+class PolicyEdges:
+    """Upstreams of each dataset when its policy was resolved last.
+
+    Packed, because an estate may have millions of edges: 100 bytes a dataset.
+    """
+
+    def __init__(self, edges: Edges) -> None:
+        """Remember all edges."""
+        self._deciding: dict[int, bytes] = {}  # of tiers
+        self._others: dict[int, bytes] = {}
+        self._put(edges, ())
+
+    def follow(self, connection: Connection, changed: Collection[int]) -> set[int] | None:
+        """Return the datasets whose readers may have changed; remember the edges of now.
+
+        Args:
+            connection: to the catalog.
+            changed: the datasets with an edge into them that changed.
+
+        Returns:
+            None where an edge that decides tiers came or went: then any tier may be another.
+        """
+        into = _ask(connection, _INTO, changed)
+        before = {key: self._deciding.get(key) for key in changed}
+        upstreams = {up for key in changed for up in self._upstreams(key)}
+        self._put(into, changed)
+        if any(self._deciding.get(key) != known for key, known in before.items()):
+            return None
+        return upstreams | {up for up, *_ in into}
+
+    def _upstreams(self, key: int) -> Iterable[int]:
+        for packed in (self._deciding.get(key, b""), self._others.get(key, b"")):
+            found = array("q")
+            found.frombytes(packed)
+            yield from found
+
+    def _put(self, edges: Edges, instead_of: Iterable[int]) -> None:
+        for key in instead_of:
+            self._deciding.pop(key, None)
+            self._others.pop(key, None)
+        deciding = tier_edges((up, down, runs) for up, down, _, runs in edges)
+        others = {(up, down) for up, down, *_ in edges} - deciding
+        self._deciding |= _packed(deciding)
+        self._others |= _packed(others)
+
+
+def _packed(pairs: Iterable[tuple[int, int]]) -> dict[int, bytes]:
+    upstreams: defaultdict[int, list[int]] = defaultdict(list)
+    for upstream, downstream in pairs:
+        upstreams[downstream].append(upstream)
+    return {key: array("q", sorted(found)).tobytes() for key, found in upstreams.items()}
+
+
+def find_rarely_read(connection: Connection, datasets: Collection[int]) -> set[int]:
+    """Return which of these datasets jobs have read, but no job in most of its runs."""
+    # A job key names one downstream dataset: all edges of the job lead into that dataset.
+    downstream = {down for _, down, *_ in _ask(connection, _OUT_OF, datasets)}
+    return rarely_read_datasets(_ask(connection, _INTO, downstream)) & set(datasets)
+
+
+def _ask(connection: Connection, query: str, keys: Iterable[int]) -> list[Any]:
+    return [tuple(row) for row in in_parts(connection, query, keys)]
