@@ -32,7 +32,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_name_bytes: _Positive = 2_048  # UTF-8; PostgreSQL's index entries end at 2,704
     read_deadline_seconds: _Seconds = 10.0
     max_spool_bytes: _Positive = 10_737_418_240
-    keep_seconds: _Seconds = 3_600.0  # an event that every reader has passed stays this long
+    keep_seconds: _Seconds = 3_600.0  # since its receipt, of an event that every reader has passed
     max_rejected_rows: _Positive = 10_000
     max_rejected_bytes: _Positive = 65_536  # of one rejected body; the rest is cut
     token_file: Path | None = None  # no file: no token asked for

@@ -33,7 +33,8 @@ TIER_RANKS: dict[str, int] = {tier: rank for rank, tier in enumerate(TIERS)}
 # `tag`: a tags facet lowers the inherited one.
 TierOrigin = Literal["declared", "inherited", "tag", "default"]
 
-# Why a dataset is bad or unknown: the first of these that holds is the one shown.
+# Why a dataset is bad or unknown. The order decides only between reasons of `facts`;
+# `slis.evaluation.reasons` has the order of the others.
 Reason = Literal[
     "pipeline_lag",
     "ingestion_gap",

@@ -16,7 +16,7 @@ from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
 from lineage.process.clock import SECOND_MICROS, instant_text
 from lineage.states import UNAUTHORIZED_ACCESS
 
-# Evaluations come every 15 s while events do, and every 60 s else.
+# Evaluations come every 5 to 15 s while events arrive, otherwise every 40 s.
 STALE_SECONDS: Final = 120
 # The longest outage that is made up for within minutes; a person looks at what takes longer.
 BEHIND_SECONDS: Final = 900

@@ -32,7 +32,7 @@ def reject_half_written(old: FileVersion, new: FileVersion, file: str) -> None:
     Raises:
         PolicyError: the version lacks the end that it needs.
     """
-    if new.policy == old.policy or _has_end(new.text):
+    if new.policy == old.policy or has_last_line(new.text):
         return
     if problem := _missing_end(old.text, new.text):
         raise PolicyError(f"{file}: {problem}")
@@ -40,7 +40,8 @@ def reject_half_written(old: FileVersion, new: FileVersion, file: str) -> None:
         raise Document(new.text, file).error_at(path, f"{problem}: {_ADD_END}")
 
 
-def _has_end(text: str) -> bool:
+def has_last_line(text: str) -> bool:
+    """Return whether a text ends with the line `...`, so that it cannot be half-written."""
     return _END.search(text.rstrip()) is not None
 
 
@@ -51,7 +52,7 @@ def _missing_end(old: str, new: str) -> str | None:
         return f"ends in the middle of a line, as a half-written file does: {_ADD_BREAK}"
     if _is_beginning(new, old):
         return f"is the beginning of the file in force, as a half-written file is: {_ADD_END}"
-    if _has_end(old):
+    if has_last_line(old):
         return f"lacks the line `...`, with which the file in force ends: {_ADD_END}"
     return None
 

@@ -28,7 +28,7 @@ def tier_edges(
 
     Args:
         seen: (upstream key, downstream key, runs), one for each job that has the edge.
-        declared: (upstream key, downstream key), by the policy or a JobEvent.
+        declared: (upstream key, downstream key), by `expect_inputs` of the policy.
     """
     runs: Counter[tuple[int, int]] = Counter()
     for upstream, downstream, count in seen:

@@ -49,7 +49,7 @@ _RATIOS = {
     ),
     ACCURACY.id: (
         "lineage_accuracy_ratio",
-        "Edges that agree with Spark event logs, of those checked in 30 days.",
+        "Edges that agree with Spark's event logs or SQL, of those checked in 30 days.",
     ),
     MISSING_PROVENANCE.id: (
         "lineage_missing_provenance_ratio",

@@ -91,7 +91,7 @@ def rejections_since(spool: Path, after: int, clock: Clock) -> Rejections | None
 
 
 class HourlyEvents(msgspec.Struct, frozen=True):
-    """Live events by the hour in which they were received, and what failed, by cause."""
+    """Live events by the hour in which they landed, or were rejected, and what failed, by cause."""
 
     total: Counter[int]
     bad: Counter[int]

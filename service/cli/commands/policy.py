@@ -14,6 +14,11 @@ from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 
+_NO_LAST_LINE = (
+    "the file does not end with the line `...`: a change may be rejected as half-written, also one"
+    " that removes a token"
+)
+
 
 @app.callback()
 def policy() -> None:
@@ -27,6 +32,7 @@ def check(
     """Check a policy file, and show each error with its place."""
     from alerts.notify.recipients import unclaimed_entries  # noqa: PLC0415 - as below
     from lineage.policy import PolicyError, load_policy, not_in_force, unreachable_owners  # noqa: PLC0415 - YAML only where a policy is
+    from lineage.policy.half_written import has_last_line  # noqa: PLC0415 - as above
 
     try:
         found = load_policy(file)
@@ -35,10 +41,12 @@ def check(
             raise RejectedInputError(str(error)) from error
         print_json({"valid": False, "error": str(error)})
         raise typer.Exit(RejectedInputError.exit_code) from error
+    is_ended = has_last_line(file.read_text("utf-8"))
     if as_json:
         gaps = {"not_in_force": not_in_force(found), "unreachable": unreachable_owners(found)}
         gaps["unclaimed"] = unclaimed_entries(found)
-        print_json({"valid": True, "error": None, "hash": found.hash, **gaps})
+        ending = {"has_last_line": is_ended}
+        print_json({"valid": True, "error": None, "hash": found.hash, **gaps, **ending})
     else:
         counts = f"{len(found.owners)} owners, {len(found.datasets)} rules for datasets"
         typer.echo(f"{file} is a valid policy: {counts}, {len(found.sources)} sources")
@@ -48,6 +56,8 @@ def check(
             typer.echo(f"  {gap}")
         for entry in unclaimed_entries(found):
             typer.echo(f"  notify: no type of channel knows {entry[:80]!r}")
+        if not is_ended:
+            typer.echo(f"  {_NO_LAST_LINE}")
 
 
 @app.command()

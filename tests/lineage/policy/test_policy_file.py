@@ -471,10 +471,13 @@ def test_a_file_in_force_is_taken_back_as_it_was(tmp_path):
 
 
 def test_a_token_is_taken_out_by_its_last_lines(tmp_path):
-    """Accept the beginning of the file in force, with the mark that it is complete."""
+    """Keep the token until the beginning of the file in force is marked as complete."""
     path = tmp_path / "lineward.yaml"
     path.write_text(GUARDED[2] + f"  - {{name: other, sha256: {OTHER}}}\n")
     file = settled(path)
+    path.write_text(GUARDED[2])
+    assert [token.name for token in file.current().guard.tokens] == ["shop", "other"]
+    assert "is the beginning of the file in force" in file.error
     path.write_text(f"{GUARDED[2]}...\n")
 
     assert [token.name for token in file.current().guard.tokens] == ["shop"]

@@ -83,6 +83,22 @@ def test_policy_check_names_channels_of_no_type(tmp_path: Path):
     ]
 
 
+def test_policy_check_asks_for_the_last_line(tmp_path: Path):
+    """Name the missing line `...`, without which the removal of a token may be rejected.
+
+    Mutant: a check that finds the line in every file prints nothing.
+    """
+    file = tmp_path / "lineward.yaml"
+    shown = []
+    for text in ("retention_days: 7\n", "retention_days: 7\n...  # the end\n"):
+        file.write_text(text)
+        read = json.loads(lineward("policy", "check", str(file), "--json").stdout)
+        checked = lineward("policy", "check", str(file)).stdout
+        shown.append((read["has_last_line"], "does not end with the line `...`" in checked))
+
+    assert shown == [(False, True), (True, False)]
+
+
 def test_a_suggested_policy_is_valid(catalog):
     """Suggest YAML that `policy check` accepts."""
     shop.fill(catalog)

@@ -1,7 +1,9 @@
 """M7: every lineage query that the API answered, and how fast."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +31,7 @@ pytestmark = pytest.mark.postgres_nightly
 NOW = datetime.fromisoformat("2026-11-21T12:30:00+00:00")
 AT = to_micros(NOW)
 HOUR = to_micros(NOW.replace(minute=0))
+_DOCS = Path(__file__).resolve().parents[4] / "docs"
 _COUNTER = "SELECT sli, tier, tier_origin, good, total, unknown FROM served_counter"
 
 
@@ -244,3 +247,29 @@ def _scrape(catalog: Engine) -> str:
 def test_an_empty_batch_is_nothing():
     """Open no transaction."""
     assert not CountBatch()
+
+
+def _handlers_of_queries(client: TestClient) -> list[tuple[str, str]]:
+    """Return path and query of each handler that M7 measures."""
+    return [
+        (route.path_format, each.opt["query"])
+        for route in client.app.routes
+        for each in getattr(route, "route_handlers", ())
+        if each.opt.get("query")
+    ]
+
+
+def test_the_pages_name_each_path_and_query(client):
+    """Compare docs/slis.md and docs/metrics.md with the handlers.
+
+    Mutant: without `/history` on the page a path is missing.
+    """
+    found = _handlers_of_queries(client)
+    section = (_DOCS / "slis.md").read_text("utf-8").partition("## M7")[2].partition("\n|")[0]
+    row = (_DOCS / "metrics.md").read_text("utf-8").partition("| `lineage_query_seconds`")[2]
+    values = row.partition("\n")[0].partition("`query` is ")[2]
+
+    paths = {one.removeprefix("GET /api/v1") for one in re.findall(r"`([^`]+)`", section)}
+    expected = {re.sub(r"{.*}", "…", path).removeprefix("/api/v1") for path, _ in found}
+    assert paths == expected
+    assert set(re.findall(r"`(\w+)`", values)) == {query for _, query in found} | {queries.PROBE}
