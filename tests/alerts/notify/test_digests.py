@@ -56,6 +56,7 @@ def test_ticket_of_the_afternoon_waits_for_the_next_day(embedded):
     assert digests(router) == []
     router.route_due(MIDNIGHT + 33 * HOUR)
     assert digests(router) == [("shop", "1 open ticket", 1)]
+    assert not router.messages("notice")[0]["is_answerable"]
 
 
 def test_digest_lists_ten_and_counts_the_rest(embedded):
@@ -192,6 +193,7 @@ def test_window_ended_by_a_person_is_summarized_then(catalog):
     router.route_due(MIDNIGHT + 600)
     summary = "The window has ended. Suppressed: 1; still bad: 0"
     assert set(windows(router)) == {("shop", summary, 1)}
+    assert not any(each["is_answerable"] for each in router.messages("notice"))
     assert summarized_at(router) == (MIDNIGHT + 600) * SECOND_MICROS
 
 

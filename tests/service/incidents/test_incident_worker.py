@@ -62,6 +62,18 @@ def test_policy_detection_notification_and_sending_run_in_this_order(tmp_path, t
     assert ran == ["NotificationPolicy", "IncidentDetector", "NotificationWorker", "Sending"]
 
 
+def test_alert_on_a_channel_has_the_link_of_its_runbook(embedded, tmp_path, monkeypatch):
+    """Build it from the public address: the settings of delivery do not have this address."""
+    given = {}
+    monkeypatch.setattr(incident_worker, "Sender", lambda *_, **more: given.update(more))
+    routing = RoutingSettings(public_url="https://lineward.test")
+    tasks = incident_worker.build_tasks(Settings(data_dir=tmp_path), routing, DeliverySettings())
+    with pytest.raises(AttributeError, match="begin"):
+        tasks[-1](embedded)
+
+    assert given["runbook"] == "https://lineward.test/runbooks/NotificationDeliveryFailing"
+
+
 def test_a_diagnosis_that_hangs_delays_no_page(tmp_path, tasks, monkeypatch):
     """Keep it out of the job of the pages: a run of all its steps ends without it."""
     monkeypatch.setattr(
