@@ -43,7 +43,7 @@ def test_log_and_status_name_the_job_that_failed(tmp_path, tasks, monkeypatch, b
     monkeypatch.setattr(broken, "__call__", _fail)
     with capture_logs() as logged:
         states = _run(tmp_path, tasks)
-    failed = [each for each in logged if each["event"] == "job_failed"]
+    failed = [each for each in logged if each["event"] == "periodic_job_failed"]
 
     assert [each["job"] for each in failed] == [name]
     assert {job.job: job.last_error for job in states if job.last_error} == {
