@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import msgspec
 from sqlalchemy import insert, select, update
 
-from alerts.notify import is_route_due
+from alerts.notify import RoutingSettings, is_route_due
 from alerts.notify.message import MessageRoot
+from alerts.notify.ticket_caps import build_held_notices
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import digest, incident_notification, notification, suppression
 from lineage.process.clock import SECOND_MICROS, to_micros
@@ -148,6 +149,13 @@ def test_prolonged_window_is_summarized_at_its_end(embedded):
     router.route_due(MIDNIGHT + 2 * HOUR)
 
     assert windows(router) == []
+
+
+def test_notice_of_held_tickets_is_not_an_incident():
+    """Leave it without buttons: `lineward ack` does not know its id."""
+    (notice,) = build_held_notices({"slack:C0000001": 3}, RoutingSettings(), MIDNIGHT)
+
+    assert not notice.message.is_answerable
 
 
 def window(router, **given):  # noqa: ANN003
