@@ -28,7 +28,9 @@ _TITLES: Final = {
     "quality": "{root} fails a data quality test",
     "metadata": "{root} lacks metadata that the policy requires",
     "claimed": "{root} has a name, tier, owner or drop claimed by an event without permission",
-    "ingestion": "Lineward's role {name} does not work: incidents of datasets wait",
+    "ingestion": (
+        "Lineward's role {name} does not work: faults of datasets notify nobody until it works"
+    ),
     "set_aside": "Lineward set {name} aside that it cannot process",
     "access": "Lineward allowed an access against the policy ({name})",
 }

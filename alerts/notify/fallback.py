@@ -13,7 +13,7 @@ from alerts.notify.channels.name import ChannelName
 from alerts.notify.channels.registry import can_page, required_settings
 from alerts.notify.claims import SendClaim
 from alerts.notify.delivery_queries import FAILED
-from alerts.notify.message import Message, MessageRoot, from_json
+from alerts.notify.message import Message, MessageLinks, MessageRoot, from_json
 from alerts.notify.outbox import add_count, enqueue, message_condition, waiting_messages
 from lineage.catalog.tables import notification, notification_channel
 from lineage.process.clock import SECOND_MICROS
@@ -27,11 +27,13 @@ class Fallback(msgspec.Struct, frozen=True):
     Attributes:
         undelivered_seconds: how long a message may wait before it is copied here.
         owner: of delivery itself.
+        runbook: link of an alert on a channel.
     """
 
     channel: ChannelName | None
     undelivered_seconds: int = 600
     owner: str = "platform"
+    runbook: str | None = None
 
     def hand_over_overdue(self, connection: Connection, now: int) -> int:
         """Copy what waits too long, once, while retries go on; return how many."""
@@ -114,6 +116,7 @@ class Fallback(msgspec.Struct, frozen=True):
             at=now,
             root=MessageRoot("delivery", subject, "lineward"),
             owner=self.owner,
+            links=MessageLinks(runbook=self.runbook),
             is_answerable=False,
         )
 

@@ -32,7 +32,7 @@ _log = structlog.get_logger()
 class Sender:
     """Sender; of two, neither sends what the other is sending."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a sender needs from its process
         self,
         engine: Engine,
         channels: Mapping[str, Deliverer],
@@ -40,6 +40,7 @@ class Sender:
         *,
         clock: Clock = system_clock,
         spread: random.Random | None = None,
+        runbook: str | None = None,
     ) -> None:
         """Set what to send through.
 
@@ -49,6 +50,7 @@ class Sender:
             settings: waits and the fallback channel.
             clock: decides what is due.
             spread: of the waits.
+            runbook: link of an alert on a channel.
         """
         named = settings.fallback
         self._engine = engine
@@ -56,7 +58,9 @@ class Sender:
         self._settings = settings
         self._clock = clock
         self._fallback = Fallback(
-            None if named is None else parse_channel(named), settings.undelivered_seconds
+            None if named is None else parse_channel(named),
+            settings.undelivered_seconds,
+            runbook=runbook,
         )
         # Of each kind of its own: fifty channels of a Slack that hangs leave PagerDuty its threads.
         self._pools: dict[str, ThreadPoolExecutor] = {}

@@ -124,11 +124,18 @@ def field_lines(message: Message) -> list[str]:
 
 def context_lines(message: Message) -> list[str]:
     """Return the ids and the limits of what is known."""
-    lines = [f"Incident {message.incident_id}"]
+    lines = [f"{_subject(message)} {message.incident_id}"]
     if message.correlation_id not in {"", message.incident_id}:
         lines.append(f"Correlation {message.correlation_id}")
     lines += [f"Flapping: {FLAPPING}"] if message.is_flapping else []
     return lines + ([f"Root less certain: {BRIDGED}"] if message.is_bridged else [])
+
+
+def _subject(message: Message) -> str:
+    """Return the word before an id: commands take the id of an incident only."""
+    if message.is_answerable:
+        return "Incident"
+    return "Message" if message.kind == "notice" else "Alert"
 
 
 def describe_step(events: Iterable[IncidentEvent]) -> str:

@@ -57,4 +57,5 @@ def _message(channel: str, count: int, settings: Variables, at: int) -> Message:
         owner="",
         note=sentences.ticket_cap(MAX_TICKETS),
         links=MessageLinks(full_list=full_list(None, settings)),
+        is_answerable=False,
     )

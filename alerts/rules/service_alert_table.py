@@ -78,8 +78,8 @@ SERVICE_ALERTS: Final = (
         description=(
             f"The spool was damaged, or acknowledged events were missing from it, {_DURATION} ago."
             " The collector repaired the spool and accepts events. In total, at most {lost} events"
-            " were lost before the pipeline read them. Check the disk (`sudo dmesg`), and have"
-            " producers send their events again (`lineward ship FOLDER --once`)."
+            " were lost before the pipeline read them. Check the disk (`sudo dmesg`). Have"
+            " producers send their events again: `lineward runbook LineageSpoolDamaged` prints how."
         ),
         figures={
             "lost": query_template(
@@ -275,8 +275,8 @@ SERVICE_ALERTS: Final = (
         description=(
             f"{_COUNT} delivery attempts failed in the last 15m (expected: 0), since {{since}}."
             " {undelivered} notifications are waiting and are retried. What a provider rejects"
-            " (invalid token, unknown channel) is not retried: correct the channel, then run"
-            " `lineward act requeue-notifications CHANNEL`."
+            " (invalid token, unknown channel) is not retried: correct the channel. Then run"
+            " `lineward act requeue-notifications CHANNEL`, read the plan, and run it with `--yes`."
         ),
         figures={"undelivered": _UNDELIVERED},
     ),

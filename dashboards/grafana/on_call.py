@@ -68,7 +68,7 @@ def _now() -> tuple[Panel, ...]:
         ),
         _stat(
             "Tickets",
-            "Open or acknowledged, without critical datasets: handle in working hours.",
+            "Open or acknowledged. A ticket may concern a critical dataset, and may become a page.",
             Query(open_incidents("ticket")),
             ((None, GREEN), (1, YELLOW)),
             (links.page("Incidents", "/incidents"), links.runbook("LinewardIncidentTicket")),

@@ -178,4 +178,5 @@ def _notice(
         links=MessageLinks(),
         correlation_id=subject.correlation_id,
         note=f"{asked.note} ({context.who})",
+        is_answerable=False,
     )

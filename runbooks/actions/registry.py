@@ -18,14 +18,17 @@ from runbooks.actions.action import Action
 _ALL = (
     Action(
         name="replay",
-        says="Post events of the lake again, of a time or a run: what is known is not doubled.",
+        says="Post events of the lake again; known events are not counted twice.",
         arguments=replay.Replay,
         plan=replay.plan,
         perform=replay.perform,
     ),
     Action(
         name="requeue-rejected",
-        says="Post events again that the collector rejected; rejected ones stay rejected.",
+        says=(
+            "Post events again that the collector rejected; events that are rejected again stay in"
+            " the list."
+        ),
         arguments=requeue_rejected.RequeueRejected,
         plan=requeue_rejected.plan,
         perform=requeue_rejected.perform,

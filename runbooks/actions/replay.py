@@ -22,6 +22,10 @@ from runbooks.actions.lake_events import (
 MOST_EVENTS: Final = 1_000_000  # of one replay: about 5 GiB to the spool
 _BATCH = 500
 _MOST_SHOWN = 5
+_MARQUEZ_CAUTION: Final = (
+    "Marquez gets the events again that are no longer in the spool, except those that came from"
+    " Marquez"
+)
 
 
 class Replay(
@@ -60,8 +64,8 @@ def plan(asked: Replay, context: ActionContext) -> ActionPlan:
         does=(f"post {total:,} events of {_what(asked, span)} again ({counted}), as history",),
         figures={"events": total},
         cautions=(
-            "what the catalog has is not doubled, and none of it counts in an SLI",
-            "a Marquez beside us is sent again what left the spool, but what came from it",
+            "known events are not counted twice, and replayed events count in no SLI",
+            _MARQUEZ_CAUTION,
         ),
     )
 

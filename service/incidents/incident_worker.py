@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, select
 from alerts.detection.incident_detector import IncidentDetector
 from alerts.detection.self_monitoring import RoleFailure
 from alerts.notify.channels.registry import build_channels
+from alerts.notify.links import runbook_link
 from alerts.notify.notification_worker import NotificationWorker
 from alerts.notify.secret_rotation import requeue_after_rotation
 from alerts.notify.sender import Sender
@@ -35,6 +36,7 @@ from service.runtime.settings import Settings
 
 # Names of what `build_tasks` returns.
 STEPS: Final = ("notification_policy", "incident_detection", "notification", "sending")
+_DELIVERY_RUNBOOK: Final = "NotificationDeliveryFailing"
 _DRAIN_SECONDS: Final = 5.0  # `lineward up` kills a service that has not ended after 10 s
 
 _log = structlog.get_logger(__name__)
@@ -59,7 +61,7 @@ def build_tasks(  # noqa: PLR0913 - what the process was started with
         by_policy,
         IncidentDetector(*given, RoleTroubles(settings, clock), began_at=began_at),
         NotificationWorker(*given),
-        Sending(delivery, clock),
+        Sending(delivery, clock, runbook_link(_DELIVERY_RUNBOOK, routing)),
     ]
 
 
@@ -89,15 +91,17 @@ class RoleTroubles:
 class Sending:
     """Task that has the sender look for due messages. A slow channel delays nothing here."""
 
-    def __init__(self, settings: DeliverySettings, clock: Clock) -> None:
-        self._settings, self._clock = settings, clock
+    def __init__(self, settings: DeliverySettings, clock: Clock, runbook: str | None) -> None:
+        self._settings, self._clock, self._runbook = settings, clock, runbook
         self._sender: Sender | None = None
 
     def __call__(self, engine: Engine) -> None:
         """Begin to send every message that is due."""
         if self._sender is None:
             ways = build_channels(self._settings, clock=self._clock)
-            self._sender = Sender(engine, ways, self._settings, clock=self._clock)
+            self._sender = Sender(
+                engine, ways, self._settings, clock=self._clock, runbook=self._runbook
+            )
         requeue_after_rotation(engine, self._settings, to_micros(self._clock()))
         self._sender.begin()
 

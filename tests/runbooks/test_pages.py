@@ -57,7 +57,9 @@ _VARIABLE = re.compile(r"\bLINEWARD_[A-Z_]+[A-Z]\b")
 _URL = re.compile(r"http://127\.0\.0\.1:870([0-2])([^?\"'\s]*)")
 _ACTION = re.compile(r" *lineward act ")
 _ACTS = re.compile(r"lineward act ")
-_AT_ONCE = re.compile(r" *lineward (retire|ack|ship|marquez resend (?!--bodies)|escalate) ")
+_AT_ONCE = re.compile(
+    r" *lineward (retire|ack|ship|suppress|marquez resend (?!--bodies)|escalate) "
+)
 _ROLE_SETTING = re.compile(r"`LINEWARD_(PIPELINE|COLLECTOR|MARQUEZ)_")
 _CHANGING = {"act", "retire", "ack", "escalate", "resolve", "suppress", "ship", "marquez"}
 _GROUPS = {"act", "marquez"}

@@ -7,6 +7,7 @@ from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import escape_markup, local_time, print_table, show_answer, wrapping_table
+from service.errors import NoDataError
 from service.queries.catalog_session import open_session
 from service.queries.event_errors import (
     MOST_LISTED,
@@ -28,8 +29,15 @@ _Reason = Annotated[str | None, typer.Option(help="Only this reason, e.g. `too_d
 def rejected(
     data_dir: DataDir = None, *, reason: _Reason = None, limit: _Limit = 50, as_json: AsJson = False
 ) -> None:
-    """List events that the collector rejected, newest first."""
-    answer = list_rejected_events(read_settings(data_dir).spool, reason=reason, limit=limit)
+    """List events that the collector rejected, newest first.
+
+    Raises:
+        NoDataError: the spool is not in this data folder.
+    """
+    spool = read_settings(data_dir).spool
+    if not spool.is_file():
+        raise NoDataError(f"no spool at {spool}: run this where the collector runs")
+    answer = list_rejected_events(spool, reason=reason, limit=limit)
     show_answer(answer, rejected_table, as_json=as_json)
 
 

@@ -31,6 +31,7 @@ from tests.fakes.slack import FakeSlack
 
 DATA = "slack:C0000001"
 PAGER = "pagerduty:orders.key"
+RUNBOOK = "https://lineward.test/runbooks/NotificationDeliveryFailing"
 TICKETS = "webhook:tickets"
 
 
@@ -68,7 +69,14 @@ class Notifier:
         if self._channels is None:  # these know nothing either, and making them takes time
             self._channels = build_channels(self.settings, clock=self.clock)
         spread = random.Random(1)  # noqa: S311 - of the waits
-        return Sender(self.engine, self._channels, self.settings, clock=self.clock, spread=spread)
+        return Sender(
+            self.engine,
+            self._channels,
+            self.settings,
+            clock=self.clock,
+            spread=spread,
+            runbook=RUNBOOK,
+        )
 
     def run(self) -> int:
         """Run one pass, as after a restart."""

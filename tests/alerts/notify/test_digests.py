@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import msgspec
 from sqlalchemy import insert, select, update
 
-from alerts.notify import is_route_due
+from alerts.notify import RoutingSettings, is_route_due
 from alerts.notify.message import MessageRoot
+from alerts.notify.ticket_caps import build_held_notices
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import digest, incident_notification, notification, suppression
 from lineage.process.clock import SECOND_MICROS, to_micros
@@ -56,6 +57,7 @@ def test_ticket_of_the_afternoon_waits_for_the_next_day(embedded):
     assert digests(router) == []
     router.route_due(MIDNIGHT + 33 * HOUR)
     assert digests(router) == [("shop", "1 open ticket", 1)]
+    assert not router.messages("notice")[0]["is_answerable"]
 
 
 def test_digest_lists_ten_and_counts_the_rest(embedded):
@@ -149,6 +151,13 @@ def test_prolonged_window_is_summarized_at_its_end(embedded):
     assert windows(router) == []
 
 
+def test_notice_of_held_tickets_is_not_an_incident():
+    """Leave it without buttons: `lineward ack` does not know its id."""
+    (notice,) = build_held_notices({"slack:C0000001": 3}, RoutingSettings(), MIDNIGHT)
+
+    assert not notice.message.is_answerable
+
+
 def window(router, **given):  # noqa: ANN003
     """Return a row of the table, for the first hour."""
     fields = {"name": "move", "pattern": "*", "by": "ada", "via": "cli", "reason": ""}
@@ -192,6 +201,7 @@ def test_window_ended_by_a_person_is_summarized_then(catalog):
     router.route_due(MIDNIGHT + 600)
     summary = "The window has ended. Suppressed: 1; still bad: 0"
     assert set(windows(router)) == {("shop", summary, 1)}
+    assert not any(each["is_answerable"] for each in router.messages("notice"))
     assert summarized_at(router) == (MIDNIGHT + 600) * SECOND_MICROS
 
 

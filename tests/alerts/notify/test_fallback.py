@@ -3,7 +3,7 @@
 import pytest
 
 from alerts.notify.fallback import Fallback
-from tests.alerts.notify.conftest import DATA, PAGER
+from tests.alerts.notify.conftest import DATA, PAGER, RUNBOOK
 from tests.alerts.notify.messages import message
 
 PLATFORM = "slack:C0000009"
@@ -35,6 +35,7 @@ def test_expired_token_opens_an_alert_in_the_fallback_channel(notifier, slack, p
     assert own["payload"]["summary"] == (
         "Page: Delivery to slack: messages are rejected (token_expired)"
     )
+    assert {"href": RUNBOOK, "text": "Runbook"} in own["links"]
 
 
 def test_channel_has_one_alert_that_resolves(notifier, slack, pagerduty):

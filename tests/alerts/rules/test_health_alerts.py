@@ -111,8 +111,8 @@ CASES = [
             "Collector spool was damaged 1m 0s ago",
             "The spool was damaged, or acknowledged events were missing from it, 1m 0s ago. The"
             " collector repaired the spool and accepts events. In total, at most 4 events were lost"
-            " before the pipeline read them. Check the disk (`sudo dmesg`), and have producers send"
-            " their events again (`lineward ship FOLDER --once`).",
+            " before the pipeline read them. Check the disk (`sudo dmesg`). Have producers send"
+            " their events again: `lineward runbook LineageSpoolDamaged` prints how.",
         ),
     ),
     (
@@ -278,7 +278,8 @@ CASES = [
             "15 delivery attempts failed in the last 15m (expected: 0), since"
             " 1970-01-01 00:42:00 +0000 UTC. 0 notifications are waiting and are retried. What a"
             " provider rejects (invalid token, unknown channel) is not retried: correct the"
-            " channel, then run `lineward act requeue-notifications CHANNEL`.",
+            " channel. Then run `lineward act requeue-notifications CHANNEL`, read the plan, and"
+            " run it with `--yes`.",
         ),
     ),
 ]

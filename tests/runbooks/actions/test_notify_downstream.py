@@ -73,6 +73,7 @@ def test_each_owner_gets_one_notice_with_their_own_datasets(filled):
     )
     assert (len(shop_notice.impacted), shop_notice.impacted_count) == (10, 11)
     assert shop_notice.note == "again at 09:00 (ann)"
+    assert not shop_notice.is_answerable  # `lineward ack` does not know its id
     assert [one.name for one in notices["slack:#bi"].impacted] == ["mart/revenue"]
     assert notices["slack:#bi"].tiers == (("critical", 1),)
 

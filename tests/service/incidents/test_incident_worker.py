@@ -43,7 +43,7 @@ def test_log_and_status_name_the_job_that_failed(tmp_path, tasks, monkeypatch, b
     monkeypatch.setattr(broken, "__call__", _fail)
     with capture_logs() as logged:
         states = _run(tmp_path, tasks)
-    failed = [each for each in logged if each["event"] == "job_failed"]
+    failed = [each for each in logged if each["event"] == "periodic_job_failed"]
 
     assert [each["job"] for each in failed] == [name]
     assert {job.job: job.last_error for job in states if job.last_error} == {
@@ -60,6 +60,18 @@ def test_policy_detection_notification_and_sending_run_in_this_order(tmp_path, t
     _run(tmp_path, tasks)
 
     assert ran == ["NotificationPolicy", "IncidentDetector", "NotificationWorker", "Sending"]
+
+
+def test_alert_on_a_channel_has_the_link_of_its_runbook(embedded, tmp_path, monkeypatch):
+    """Build it from the public address: the settings of delivery do not have this address."""
+    given = {}
+    monkeypatch.setattr(incident_worker, "Sender", lambda *_, **more: given.update(more))
+    routing = RoutingSettings(public_url="https://lineward.test")
+    tasks = incident_worker.build_tasks(Settings(data_dir=tmp_path), routing, DeliverySettings())
+    with pytest.raises(AttributeError, match="begin"):
+        tasks[-1](embedded)
+
+    assert given["runbook"] == "https://lineward.test/runbooks/NotificationDeliveryFailing"
 
 
 def test_a_diagnosis_that_hangs_delays_no_page(tmp_path, tasks, monkeypatch):

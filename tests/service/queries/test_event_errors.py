@@ -150,6 +150,14 @@ def test_without_a_spool_the_answer_names_the_collector_s_service(estate):
     assert "ask where the collector runs" in found["partial_reason"]
 
 
+def test_command_without_a_spool_fails_and_names_its_path(tmp_path):
+    """Exit with 4: "no rejected events" would be wrong where the collector runs elsewhere."""
+    done = lineward("rejected", "--data-dir", str(tmp_path))
+
+    assert (done.returncode, done.stdout) == (4, "")
+    assert f"no spool at {tmp_path / 'spool.db'}" in done.stderr
+
+
 @pytest.mark.parametrize("path", [_REJECTED, _ERRORS, "/rejected-events", "/pipeline-errors"])
 def test_only_an_admin_gets_the_lists(estate, path):
     """Show bodies to admins only: a body may name any dataset."""

@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.notify.channels.slack import blocks as slack_blocks
 from alerts.notify.channels.slack.blocks import build_blocks, notification_text, thread_reply
 from alerts.notify.message import Impacted, MessageLinks, MessageRoot
+from alerts.notify.sentences import context_lines
 from tests.alerts.notify.messages import full_message, message
 from tests.alerts.notify.test_formatting import ANY_TEXT
 from tests.fakes.slack import MENTION, fits, texts_of
@@ -51,6 +53,23 @@ def test_id_too_long_for_a_menu_has_no_menu():
     assert [each["action_id"] for each in elements] == [
         *("lineward_acknowledge", "lineward_false_alarm"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_answerable", "line"),
+    [
+        ("opened", True, "Incident inc-1"),
+        ("notice", True, "Incident inc-1"),
+        ("opened", False, "Alert inc-1"),
+        ("resolved", False, "Alert inc-1"),
+        ("notice", False, "Message inc-1"),
+    ],
+)
+def test_only_an_id_that_commands_take_is_called_an_incident(kind, is_answerable, line):
+    """Name the id by what it is: `lineward ack` rejects the id of an alert."""
+    sent = message(kind=kind, is_answerable=is_answerable)
+
+    assert context_lines(sent)[0] == line
 
 
 def test_alert_without_an_incident_has_no_buttons():
