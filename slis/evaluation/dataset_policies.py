@@ -26,11 +26,10 @@ from slis.evaluation.dataset_owners import Owners, list_changes, load_owners
 from slis.evaluation.policy_edges import (
     Edges,
     PolicyEdges,
-    find_rarely_read,
+    follow_edges,
     rarely_read_datasets,
 )
 from slis.meta import put_meta, read_meta
-from slis.stream.names.key_queries import in_parts
 
 # One dataset that is retired while another is written again leaves their count as it was.
 _CHANGES = """
@@ -44,10 +43,6 @@ _CHANGES = """
         (SELECT sum(canonical_key % 1000003) FROM dataset WHERE canonical_key <> dataset_key)
 """
 _EDGE_CHANGES = "SELECT count(*), count(CASE WHEN runs >= 3 THEN 1 END) FROM edge"
-_EXPECTED = """
-    SELECT dataset_key, is_declared, is_expected FROM dataset_policy WHERE dataset_key IN :keys
-"""
-_EXPECT = "UPDATE dataset_policy SET is_expected = :expected WHERE dataset_key = :key"
 _DATASETS = f"SELECT dataset_key, namespace, name FROM dataset WHERE {LISTED}"  # noqa: S608 - a constant
 # What else a dataset is called: reported as one, or claimed to be another name of it.
 _OTHER_NAMES = """
@@ -111,7 +106,7 @@ def renew_policies(
     # Another process may have resolved them by another policy in between.
     is_ours = known is not None and known.startswith(f"{described_by} ")
     if memory and memory.edges and memory.described_by == described_by and is_ours:
-        if (followed := _follow(engine, memory.edges, changed)) is not None:
+        if (followed := follow_edges(engine, memory.edges, changed)) is not None:
             return followed
     elif known == fingerprint and memory is None:
         return False
@@ -132,29 +127,6 @@ def _fingerprints(connection: Connection, policy: Policy) -> tuple[str, str]:
     writers = sha256(repr(list_changes(connection, policy)).encode())
     described_by = f"{policy.hash} {counts} {writers.hexdigest()}"
     return described_by, f"{described_by} {edges}"
-
-
-def _follow(engine: Engine, edges: PolicyEdges, changed: Collection[int]) -> bool | None:
-    """Bring what is expected up to date where edges changed; None: resolve everything.
-
-    Returns:
-        Whether anything is another.
-    """
-    with engine.connect() as connection:
-        upstreams = edges.follow(connection, changed)
-        if upstreams is None:
-            return None
-        rarely_read = find_rarely_read(connection, upstreams)
-        known = [tuple(row) for row in in_parts(connection, _EXPECTED, upstreams)]
-    rows = [
-        {"key": key, "expected": is_expected}
-        for key, is_declared, was_expected in known
-        if (is_expected := bool(is_declared) or key not in rarely_read) != bool(was_expected)
-    ]
-    if rows:
-        with exclusive_transaction(engine) as connection:
-            connection.execute(text(_EXPECT), rows)
-    return bool(rows)
 
 
 def _described(engine: Engine, policy: Policy) -> CatalogFacts:

@@ -1,11 +1,14 @@
 """Coverage and freshness of all datasets in one pass over any instants, and the counts by tier."""
 
-from pyspark.sql import DataFrame
+from functools import cache
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage.states import BAD, COVERAGE, GOOD, LEARNING, UNKNOWN
 from slis.evaluation.ingestion_gaps import excuse_states
-from slis.indicators.coverage import coverage_judgement
+from slis.evaluation.reasons import reason_changes
+from slis.indicators.coverage import coverage_changes, coverage_judgement
 from slis.indicators.freshness import freshness_judgement, with_inputs, with_pauses
 
 
@@ -33,6 +36,25 @@ def datasets_judged(
     paused = with_pauses(with_inputs(known, edges), pauses)
     judged = paused.select("*", both).where("judgement IS NOT NULL").drop("pauses")
     return excuse_states(judged, gaps)
+
+
+@cache
+def next_change() -> Column:
+    """Return the earliest such time of a row of `datasets_judged`, at or after its `as_of`.
+
+    A time equal to `as_of` counts: a limit that ends now is passed a moment later. Null where
+    only facts change the judgement.
+    """
+    as_of = F.col("as_of")
+    newest = F.greatest("write.written_at", "read_at", "started_at")
+    times = (
+        *coverage_changes(),
+        *reason_changes(),
+        F.col("judgement.bad_since"),  # of M2 the deadline, also while it is good
+        F.col("excused_until"),
+        F.when(newest >= as_of, as_of),  # a clock ahead: it is of now until now has passed it
+    )
+    return F.least(*(F.when(time >= as_of, time) for time in times))
 
 
 def count_datasets(judged: DataFrame, known: DataFrame) -> DataFrame:

@@ -15,9 +15,8 @@ from slis.evaluation import affected_datasets as affected
 from slis.evaluation.catalog_frames import arrow_schema, frame_rows, small_frame
 from slis.evaluation.dataset_states import Row
 from slis.evaluation.input import EvaluationInput, EvaluationRange, read_rows, stream_keys
-from slis.evaluation.judge_datasets import count_datasets, datasets_judged
+from slis.evaluation.judge_datasets import count_datasets, datasets_judged, next_change
 from slis.evaluation.judged_estate import SharedInputs
-from slis.evaluation.next_changes import next_change
 from slis.evaluation.reasons import add_notes, add_reasons, explain_not_good
 from slis.evaluation.sli_schemas import GAPS, PAUSES, STATES
 from slis.spark.planning import computed_once

@@ -5,14 +5,19 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine, text
 
+from lineage.catalog.engine import exclusive_transaction
 from lineage.policy.tiers import tier_edges
 from slis.stream.names.key_queries import in_parts
 
 _EDGE = "SELECT upstream_key, downstream_key, job_key, runs FROM edge"
 _INTO = f"{_EDGE} WHERE downstream_key IN :keys"
 _OUT_OF = f"{_EDGE} WHERE upstream_key IN :keys"
+_EXPECTED = """
+    SELECT dataset_key, is_declared, is_expected FROM dataset_policy WHERE dataset_key IN :keys
+"""
+_EXPECT = "UPDATE dataset_policy SET is_expected = :expected WHERE dataset_key = :key"
 Edges = list[tuple[int, int, int, int]]  # upstream, downstream, job, runs
 
 
@@ -83,6 +88,29 @@ def find_rarely_read(connection: Connection, datasets: Collection[int]) -> set[i
     # A job key names one downstream dataset: all edges of the job lead into that dataset.
     downstream = {down for _, down, *_ in _ask(connection, _OUT_OF, datasets)}
     return rarely_read_datasets(_ask(connection, _INTO, downstream)) & set(datasets)
+
+
+def follow_edges(engine: Engine, edges: PolicyEdges, changed: Collection[int]) -> bool | None:
+    """Bring what is expected up to date where edges changed.
+
+    Returns:
+        Whether anything is another; None: everything must be resolved.
+    """
+    with engine.connect() as connection:
+        upstreams = edges.follow(connection, changed)
+        if upstreams is None:
+            return None
+        rarely_read = find_rarely_read(connection, upstreams)
+        known = [tuple(row) for row in in_parts(connection, _EXPECTED, upstreams)]
+    rows = [
+        {"key": key, "expected": is_expected}
+        for key, is_declared, was_expected in known
+        if (is_expected := bool(is_declared) or key not in rarely_read) != bool(was_expected)
+    ]
+    if rows:
+        with exclusive_transaction(engine) as connection:
+            connection.execute(text(_EXPECT), rows)
+    return bool(rows)
 
 
 def _ask(connection: Connection, query: str, keys: Iterable[int]) -> list[Any]:

@@ -77,9 +77,9 @@ def spool(
 def prune_spool(path: Path, through: int, now: datetime) -> None:
     """Delete the events up to `through` with the collector's own code, as an hour later."""
     with closing(open_spool(path, 1 << 30)) as connection:
-        passed = SpoolRetention(connection, Limits(), lambda: now + timedelta(hours=2))
-        passed.through(through)
-        passed.prune()
+        retention = SpoolRetention(connection, Limits(), lambda: now + timedelta(hours=2))
+        retention.allow_deletion(through)
+        retention.prune()
 
 
 def work_off(
