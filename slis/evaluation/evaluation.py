@@ -24,8 +24,8 @@ from slis.evaluation.input import (
     EvaluationInput,
     EvaluationRange,
     range_of_evaluation,
-    read_events,
     read_first_writes,
+    read_landed_events,
     read_reads,
 )
 from slis.evaluation.judged_estate import EvaluationMemory, load_shared
@@ -168,7 +168,7 @@ def _events(
         datasets = EvaluationInput(spark, engine, at, keys=keys).datasets()
         frame = small_frame(spark, reads, READS)
         outcomes = frame_rows(judge_reads(frame, writes, datasets, instants, horizon=since))
-    events = read_events(engine, at)
+    events = read_landed_events(engine, at)
     if not events.num_rows:
         return outcomes, []
     return outcomes, frame_rows(count_lag(small_frame(spark, events, EVENTS), instants))

@@ -169,7 +169,7 @@ def stream_keys(rows: pa.Table) -> set[int]:
     return set(rows["dataset_key"].filter(is_stream).to_pylist())
 
 
-def read_gaps(engine: Engine, as_of: datetime, backlog_since: datetime | None) -> pa.Table:
+def read_excuses(engine: Engine, as_of: datetime, backlog_since: datetime | None) -> pa.Table:
     """Return rows of `sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""
     query = _GAPS.format(since=to_micros(as_of - timedelta(days=_GAP_DAYS)))
     return our_gaps(catalog_frames.read_frame(engine, query, GAPS), backlog_since)
@@ -320,7 +320,7 @@ class EvaluationInput:
     def gaps(self, backlog_since: datetime | None) -> DataFrame:
         """`sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""
         return self._spark.createDataFrame(
-            read_gaps(self._engine, self._at.as_of, backlog_since), GAPS
+            read_excuses(self._engine, self._at.as_of, backlog_since), GAPS
         )
 
     def pauses(
@@ -346,7 +346,7 @@ def _settled(at: EvaluationRange) -> int:
     return to_micros(at.as_of - timedelta(minutes=SETTLING_MINUTES))
 
 
-def read_events(engine: Engine, at: EvaluationRange) -> pa.Table:
+def read_landed_events(engine: Engine, at: EvaluationRange) -> pa.Table:
     """Return rows of `sli_schemas.EVENTS` of the batches since the last evaluation."""
     query = _EVENTS.format(after=at.after_seq, last=at.last_seq)
     return catalog_frames.read_frame(engine, query, EVENTS)

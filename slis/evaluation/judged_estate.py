@@ -8,7 +8,7 @@ from sqlalchemy import Engine, text
 
 from lineage.policy import Policy
 from slis.evaluation.dataset_policies import PolicyMemory
-from slis.evaluation.input import Pause, list_pauses, read_gaps
+from slis.evaluation.input import Pause, list_pauses, read_excuses
 from slis.evaluation.tallies import Tallies
 
 # So rare that it costs little, so often that an error of the choice is noticed within the hour.
@@ -81,5 +81,5 @@ def load_shared(
     with engine.connect() as connection:
         roots = frozenset(connection.scalars(text(_SQL_ROOTS)))
         retired = frozenset(connection.scalars(text(_RETIRED)))
-    gaps = read_gaps(engine, as_of, backlog_since)
+    gaps = read_excuses(engine, as_of, backlog_since)
     return SharedInputs(gaps, list_pauses(engine, policy, as_of), roots, retired)
