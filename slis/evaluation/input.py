@@ -28,6 +28,7 @@ from slis.evaluation.sli_schemas import (
     READS,
     WRITES,
 )
+from slis.indicators.freshness import STREAMING_LIMIT_SECONDS
 from slis.indicators.provenance import SETTLING_MINUTES
 
 # The longest a gap of ours still excuses anything. Two cycles of a yearly job are longer.
@@ -127,7 +128,8 @@ _OUT_OF_OVERDUE = """
         LEFT JOIN dataset_limit l ON l.dataset_key = p.dataset_key
         WHERE coalesce(a.last_written_at, 0) < {as_of} - 1e6 * coalesce(
             p.declared_limit_seconds,
-            CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN 3600 END, l.limit_seconds))
+            CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN {stream_limit} END,
+            l.limit_seconds))
 """
 Pause = tuple[str, list[tuple[int, int]]]
 
@@ -315,7 +317,12 @@ class EvaluationInput:
             keys = key_list(self._keys)
             return self._frame(_INTO_CHOSEN.format(keys=keys, least=MIN_RUNS), EDGES)
         as_of = to_micros(self._at.as_of)
-        return self._frame(_OUT_OF_OVERDUE.format(as_of=as_of, least=MIN_RUNS), EDGES)
+        return self._frame(
+            _OUT_OF_OVERDUE.format(
+                as_of=as_of, least=MIN_RUNS, stream_limit=STREAMING_LIMIT_SECONDS
+            ),
+            EDGES,
+        )
 
     def gaps(self, backlog_since: datetime | None) -> DataFrame:
         """`sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""

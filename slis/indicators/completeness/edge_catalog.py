@@ -12,12 +12,14 @@ from lineage.process.clock import DAY_MICROS
 from slis.evaluation import catalog_frames
 from slis.indicators.completeness.edges import OFTEN
 from slis.indicators.completeness.schemas import EXPECTED_EDGES, NAMES
+from slis.indicators.freshness import STREAMING_LIMIT_SECONDS
 
-_OF_DATASET = """
+_OF_DATASET = f"""
     p.tier, p.tier_origin, coalesce(p.is_regulated, 1 = 0),
     coalesce(p.declared_limit_seconds,
-        CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN 3600.0 END, l.limit_seconds),
-    {cadence}, {writes}, a.last_written_at
+        CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN {STREAMING_LIMIT_SECONDS} END,
+        l.limit_seconds),
+    {{cadence}}, {{writes}}, a.last_written_at
 """
 _ROOT_RUN_DAYS, _FEW_WRITES = 30, 500
 # Edges count root runs, and a long application has a write for each hour. Both times are compared
