@@ -20,8 +20,8 @@ from slis.spark.garbage_collection import no_search
 from slis.spark.session import in_stream_pool
 from slis.stream.facts import Facts, extract_from_table, times_of
 from slis.stream.merge.merge import (
+    LogRange,
     MergeResult,
-    SpoolRange,
     Store,
     is_landed,
     merge,
@@ -72,7 +72,7 @@ class Batches:
     def land(
         self,
         events: pa.Table,
-        spool_range: SpoolRange,
+        log_range: LogRange,
         store: Store = store_nothing,
         *,
         beside: Beside = write_nothing,
@@ -82,7 +82,7 @@ class Batches:
 
         Args:
             events: `spool_reader.SPOOL_COLUMNS`, at least one.
-            spool_range: what the batch holds.
+            log_range: what the batch holds.
             store: writes the position of the log, in the transaction of the batch.
             beside: writes what belongs to the events to their folder.
             is_in_lake: readers of the lake see its events already.
@@ -92,23 +92,23 @@ class Batches:
                 it.
             StaleEpochError: a newer pipeline has started.
         """
-        if self._is_landed(spool_range):
+        if self._is_landed(log_range):
             return MergeResult(is_repeat=True)
         rows, times = self._extract(events)
         if is_in_lake:
             with_batch = _each(self.writer.fence, store)
-            return merge(self._engine, spool_range, rows, self._clock, with_batch)
+            return merge(self._engine, log_range, rows, self._clock, with_batch)
         self.writer.try_delete_failed()
-        with self._folder(spool_range) as name:
+        with self._folder(log_range) as name:
             folders = write_raw(with_times(events, times), self.writer.lake, name)
             beside(self.writer.lake, name)
-            return self._commit(spool_range, rows, name, folders, store)
+            return self._commit(log_range, rows, name, folders, store)
 
     def land_on_executors(  # noqa: PLR0913 - by name
         self,
         parts: DataFrame,
         read: Read,
-        spool_range: SpoolRange,
+        log_range: LogRange,
         *,
         note: Note,
         store: Store,
@@ -119,7 +119,7 @@ class Batches:
         Args:
             parts: of the batch, one row each.
             read: reads the records of parts, on an executor.
-            spool_range: what the batch may hold.
+            log_range: what the batch may hold.
             note: takes the records that are no events, before `store` is called.
             store: as `land` has it.
             beside: as `land` has it.
@@ -128,10 +128,10 @@ class Batches:
             RangeMismatchError: as `land`.
             StaleEpochError: as `land`.
         """
-        if self._is_landed(spool_range):
+        if self._is_landed(log_range):
             return MergeResult(is_repeat=True)
         self.writer.try_delete_failed()
-        with self._folder(spool_range) as name:
+        with self._folder(log_range) as name:
             in_stream_pool(parts.sparkSession)
             try:
                 found = extract_on_executors(parts, read, self.writer.lake, name.text)
@@ -144,7 +144,7 @@ class Batches:
                 return None
             folders = record_folders(found.files, self.writer.lake, name)
             beside(self.writer.lake, name)
-            return self._commit(spool_range, self._rows(found.facts), name, folders, store)
+            return self._commit(log_range, self._rows(found.facts), name, folders, store)
 
     def rehearse(self, events: pa.Table, lake: Lake) -> None:
         """Do all that `land` does, in a local lake of its own, and leave nothing of it.
@@ -159,12 +159,12 @@ class Batches:
             write_raw(with_times(events, times), lake, name)
         finally:
             shutil.rmtree(lake.folder, ignore_errors=True)
-        spool_range = SpoolRange(_CONTROL, 0, after_seq, last_seq)
-        rehearse(self._engine, spool_range, rows, self._clock)
+        log_range = LogRange(_CONTROL, 0, after_seq, last_seq)
+        rehearse(self._engine, log_range, rows, self._clock)
 
-    def _is_landed(self, spool_range: SpoolRange) -> bool:
+    def _is_landed(self, log_range: LogRange) -> bool:
         with self._engine.connect() as connection:
-            return is_landed(connection, spool_range)
+            return is_landed(connection, log_range)
 
     def _extract(self, events: pa.Table) -> tuple[Rows, list[int | None]]:
         """Return the rows to stage, and the time of each event; nothing else of the facts stays."""
@@ -176,12 +176,12 @@ class Batches:
         folds = folds_of(self._policy())
         return staged_rows(facts, folds, are_history=self._are_history)
 
-    def _folder(self, spool_range: SpoolRange) -> AbstractContextManager[FolderName]:
-        return self.writer.folder(BATCH, spool_range.after_seq + 1, spool_range.last_seq)
+    def _folder(self, log_range: LogRange) -> AbstractContextManager[FolderName]:
+        return self.writer.folder(BATCH, log_range.after_seq + 1, log_range.last_seq)
 
     def _commit(
         self,
-        spool_range: SpoolRange,
+        log_range: LogRange,
         rows: Rows,
         name: FolderName,
         folders: list[Folder],
@@ -193,7 +193,7 @@ class Batches:
             self.writer.commit(connection, folders)
 
         with_batch = _each(into_manifest, store)
-        landed = merge(self._engine, spool_range, rows, self._clock, with_batch)
+        landed = merge(self._engine, log_range, rows, self._clock, with_batch)
         if landed.is_repeat:
             self.writer.give_up(name)
         return landed

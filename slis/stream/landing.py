@@ -182,15 +182,15 @@ class BatchLanding:
 
     def _set_aside(self, portion: Portion, error: str) -> None:
         """Set the event aside, unless one that is known to be good fails as well."""
-        spool_range = range_of(portion)
+        log_range = range_of(portion)
         try:
-            try_control_event(self._batches, self._place, spool_range, self._clock())
+            try_control_event(self._batches, self._place, log_range, self._clock())
         except Exception as failure:
             _waiting(self._attempts.forgiven)
             raise WaitError(f"a control event fails as well: {reason_line(failure)}") from failure
         _waiting(partial(self._pass_by, portion, error))
         self._attempts.landed()
-        log.error("event_set_aside", seq=spool_range.last_seq, error=error)
+        log.error("event_set_aside", seq=log_range.last_seq, error=error)
         self._landed(MergeResult())
 
     def _pass_by(self, portion: Portion, error: str) -> None:

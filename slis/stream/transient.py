@@ -19,7 +19,7 @@ from lineage.policy import NO_FOLDS, CompiledFolds
 from lineage.process.clock import Clock
 from slis.stream.facts import extract_from_table
 from slis.stream.failures.causes import is_of_machine, reason_line
-from slis.stream.merge.merge import SpoolRange, merge
+from slis.stream.merge.merge import LogRange, merge
 from slis.stream.staging.rows import staged_rows
 
 log = structlog.get_logger(__name__)
@@ -106,7 +106,7 @@ class TransientCatalog:
         rows = staged_rows(extract_from_table(events), self._folds)
         merge(
             self.engine,
-            SpoolRange(_QUERY, self._batches, self._batches, self._batches + 1),
+            LogRange(_QUERY, self._batches, self._batches, self._batches + 1),
             rows,
             self._clock,
         )

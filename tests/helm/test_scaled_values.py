@@ -31,11 +31,17 @@ pytestmark = pytest.mark.xdist_group("helm")
         ),
         ("collector.autoscaling.minReplicas=9", "collector.autoscaling.maxReplicas: less than"),
         ("collector.drainSeconds=60", "collector.pod.terminationGracePeriodSeconds: the"),
-        ("networkPolicy.egress.kafka=null", "networkPolicy.egress.kafka: say where the brokers"),
-        ("networkPolicy.egress.postgresql=null", "networkPolicy.egress.postgresql: say where"),
-        ("networkPolicy.egress.s3=null", "networkPolicy.egress.s3: say where the S3 server"),
-        ("networkPolicy.egress.kafkaSource=null", "networkPolicy.egress.kafkaSource: say where"),
-        ("networkPolicy.egress.marquez=null", "networkPolicy.egress.marquez: say where Marquez"),
+        ("networkPolicy.egress.kafka=null", "networkPolicy.egress.kafka: name the brokers"),
+        (
+            "networkPolicy.egress.postgresql=null",
+            "networkPolicy.egress.postgresql: name the database",
+        ),
+        ("networkPolicy.egress.s3=null", "networkPolicy.egress.s3: name the S3 server"),
+        (
+            "networkPolicy.egress.kafkaSource=null",
+            "networkPolicy.egress.kafkaSource: name the brokers",
+        ),
+        ("networkPolicy.egress.marquez=null", "networkPolicy.egress.marquez: name Marquez"),
         ("settings.LINEWARD_LOG=spool", "settings.LINEWARD_LOG: set log.kafka instead"),
         ("settings.LINEWARD_LAKE_URL=s3://b", "settings.LINEWARD_LAKE_URL: set lake.url instead"),
         (

@@ -121,7 +121,9 @@ def resend(
 
 def _required(bounds: MarquezSettings) -> MarquezSettings:
     if bounds.url is None:
-        message = "LINEWARD_MARQUEZ_URL: not set; say where the Marquez is"
+        message = (
+            "LINEWARD_MARQUEZ_URL: not set; expected the URL of Marquez, as http://marquez:5000"
+        )
         raise InvalidQuestionError(message)
     return bounds
 

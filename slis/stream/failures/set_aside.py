@@ -24,7 +24,7 @@ from slis.settings import SharedPaths
 from slis.stream.batch import Batches, Beside, write_nothing
 from slis.stream.log.spool_reader import SPOOL_COLUMNS
 from slis.stream.merge.merge import (
-    SpoolRange,
+    LogRange,
     Store,
     advance_cursor,
     is_landed,
@@ -52,19 +52,19 @@ def control_event(after_seq: int, at: datetime) -> pa.Table:
 
 
 def try_control_event(
-    batches: Batches, place: SharedPaths, spool_range: SpoolRange, at: datetime
+    batches: Batches, place: SharedPaths, log_range: LogRange, at: datetime
 ) -> None:
     """Do all that lands a good event in place of the one of the range, and leave nothing of it.
 
     Raises:
         Exception: it fails as well, so that the event of the range is not what is wrong.
     """
-    batches.rehearse(control_event(spool_range.after_seq, at), place.control_lake)
+    batches.rehearse(control_event(log_range.after_seq, at), place.control_lake)
 
 
 def set_event_aside(  # noqa: PLR0913, PLR0917 - what a batch takes
     writer: LakeWriter,
-    spool_range: SpoolRange,
+    log_range: LogRange,
     events: pa.Table,
     error: str,
     clock: Clock,
@@ -75,7 +75,7 @@ def set_event_aside(  # noqa: PLR0913, PLR0917 - what a batch takes
 
     Args:
         writer: of the lake, which gets the raw event.
-        spool_range: holds this event alone.
+        log_range: holds this event alone.
         events: the event, or none: a record of a log need not be one.
         error: by which it failed.
         clock: gives `failed_at`.
@@ -87,26 +87,26 @@ def set_event_aside(  # noqa: PLR0913, PLR0917 - what a batch takes
         return
     writer.try_delete_failed()
     [event] = events.to_pylist()
-    with writer.folder(BATCH, spool_range.after_seq + 1, spool_range.last_seq) as name:
+    with writer.folder(BATCH, log_range.after_seq + 1, log_range.last_seq) as name:
         folders = write_raw(as_received(events), writer.lake, name)
         beside(writer.lake, name)
         with writer.turn() as connection:
-            if is_landed(connection, spool_range):
+            if is_landed(connection, log_range):
                 writer.give_up(name)
                 return
             writer.commit(connection, folders)
-            _record(connection, spool_range, event, error, to_micros(clock()))
+            _record(connection, log_range, event, error, to_micros(clock()))
             store(connection)
 
 
 def set_aside_again(
-    writer: LakeWriter, spool_range: SpoolRange, events: pa.Table, error: str, clock: Clock
+    writer: LakeWriter, log_range: LogRange, events: pa.Table, error: str, clock: Clock
 ) -> None:
     """Record an event that readers of the lake see already, as `set_aside` does."""
     [event] = events.to_pylist()
     with writer.turn() as connection:
-        if not is_landed(connection, spool_range):
-            _record(connection, spool_range, event, error, to_micros(clock()))
+        if not is_landed(connection, log_range):
+            _record(connection, log_range, event, error, to_micros(clock()))
 
 
 def names_in(body: bytes) -> dict[str, str | None]:
@@ -133,7 +133,7 @@ def _storable(text: str) -> str:
 
 
 def _record(
-    connection: Connection, spool_range: SpoolRange, event: dict[str, object], error: str, at: int
+    connection: Connection, log_range: LogRange, event: dict[str, object], error: str, at: int
 ) -> None:
     body = bytes(event["body"])  # type: ignore[call-overload]
     is_history = event["origin"] in OF_HISTORY
@@ -145,5 +145,5 @@ def _record(
     )
     failed = {"reason": SET_ASIDE, "detail": error, "is_history": is_history, "landed_at": at}
     connection.execute(tables.pipeline_error.insert(), {"spool_seq": event["seq"], **failed})
-    record_batch(connection, spool_range, events=1, history=int(is_history), landed_at=at)
-    advance_cursor(connection, spool_range.last_seq)
+    record_batch(connection, log_range, events=1, history=int(is_history), landed_at=at)
+    advance_cursor(connection, log_range.last_seq)

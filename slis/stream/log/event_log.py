@@ -24,9 +24,9 @@ from slis.meta import put_meta, read_meta
 from slis.settings import SharedPaths
 from slis.stream.batch import Batches
 from slis.stream.log.spool_reader import BatchLimits
-from slis.stream.merge.merge import MergeResult, RangeMismatchError, SpoolRange, cursor
+from slis.stream.merge.merge import LogRange, MergeResult, RangeMismatchError, cursor
 
-QUERY = "spool"  # in place of a streaming query's id
+LOG_QUERY_ID: Final = "spool"  # `batch.query_id` of every log, for want of a streaming query
 
 SPOOL: Final = "spool"
 KAFKA: Final = "kafka"
@@ -81,9 +81,9 @@ class Portion(Protocol):
         """Write to the folder of the events what a restored catalog needs to land them."""
 
 
-def range_of(portion: Portion) -> SpoolRange:
+def range_of(portion: Portion) -> LogRange:
     """Return what the batch holds, as the catalog names it."""
-    return SpoolRange(QUERY, portion.last_seq, portion.after_seq, portion.last_seq)
+    return LogRange(LOG_QUERY_ID, portion.last_seq, portion.after_seq, portion.last_seq)
 
 
 class EventLog(Protocol):

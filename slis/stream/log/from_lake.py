@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,11 +20,11 @@ from slis.stream.failures.causes import is_of_machine, reason_line
 from slis.stream.failures.set_aside import set_aside_again, set_event_aside, try_control_event
 from slis.stream.log.event_log import STOPPING
 from slis.stream.log.spool_reader import SPOOL_COLUMNS
-from slis.stream.merge.merge import SpoolRange, Store, advance_cursor, cursor, store_nothing
+from slis.stream.merge.merge import LogRange, Store, advance_cursor, cursor, store_nothing
 
 log = structlog.get_logger(__name__)
 
-QUERY = "restore"  # in place of a checkpoint's id
+_QUERY_ID: Final = "restore"  # `batch.query_id` of what is landed again
 _MOST_BYTES = 64 << 20  # of bodies in one piece: the driver holds several copies of them
 
 
@@ -103,7 +104,7 @@ class LakeReplay:
 
         An event that was set aside once is in the lake, and fails again.
         """
-        at = SpoolRange(QUERY, high, low, high)
+        at = LogRange(_QUERY_ID, high, low, high)
         try:
             self._batches.land(events, at, is_in_lake=is_in_lake)
         except STOPPING:
@@ -120,7 +121,7 @@ class LakeReplay:
             self._land_events(events.slice(half), end, high, is_in_lake=is_in_lake)
 
     def _set_aside(
-        self, events: pa.Table, at: SpoolRange, error: Exception, *, is_in_lake: bool
+        self, events: pa.Table, at: LogRange, error: Exception, *, is_in_lake: bool
     ) -> None:
         now = self._now
         try_control_event(self._batches, self._place, at, now)

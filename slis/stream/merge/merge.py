@@ -27,8 +27,8 @@ READER = "pipeline"
 Store = Callable[[Connection], None]  # writes what goes with a batch, in its transaction
 
 
-class SpoolRange(msgspec.Struct, frozen=True):
-    """Events (after_seq, last_seq] of the spool, as batch `batch_id` of `query_id`."""
+class LogRange(msgspec.Struct, frozen=True):
+    """Events (after_seq, last_seq] of the log, as batch `batch_id` of `query_id`."""
 
     query_id: str
     batch_id: int
@@ -72,7 +72,7 @@ def cursor(connection: Connection) -> int:
     return found or 0
 
 
-def is_landed(connection: Connection, spool_range: SpoolRange) -> bool:
+def is_landed(connection: Connection, log_range: LogRange) -> bool:
     """Return whether the catalog holds the whole range already.
 
     A range that follows the last one is not held.
@@ -81,17 +81,17 @@ def is_landed(connection: Connection, spool_range: SpoolRange) -> bool:
         RangeMismatchError: the range does neither.
     """
     at = cursor(connection)
-    if spool_range.after_seq == at:
+    if log_range.after_seq == at:
         return False
     batch = tables.batch
     same = select(batch.c.batch_id).where(
-        batch.c.after_seq == spool_range.after_seq, batch.c.last_seq == spool_range.last_seq
+        batch.c.after_seq == log_range.after_seq, batch.c.last_seq == log_range.last_seq
     )
-    if spool_range.last_seq <= at and connection.execute(same).first() is not None:
+    if log_range.last_seq <= at and connection.execute(same).first() is not None:
         return True
     message = (
-        f"batch {spool_range.batch_id} holds the events {spool_range.after_seq + 1} to "
-        f"{spool_range.last_seq} of the spool, "
+        f"batch {log_range.batch_id} holds the events {log_range.after_seq + 1} to "
+        f"{log_range.last_seq} of the log, "
         f"but the catalog ends at {at} and has no such batch: another pipeline landed events, or "
         "the catalog was restored meanwhile. Going on would skip or double events. Make sure that "
         "one pipeline runs, and start it again: it works on from where the catalog ends."
@@ -105,7 +105,7 @@ def store_nothing(_connection: Connection) -> None:
 
 def merge(
     engine: Engine,
-    spool_range: SpoolRange,
+    log_range: LogRange,
     rows: Rows,
     clock: Clock,
     store: Store = store_nothing,
@@ -114,7 +114,7 @@ def merge(
 
     Args:
         engine: of the catalog.
-        spool_range: what the batch holds.
+        log_range: what the batch holds.
         rows: by staging table: the columns and their values.
         clock: gives `landed_at`.
         store: writes what is committed with the batch, as the position of the log and the rows of
@@ -124,15 +124,15 @@ def merge(
     the batch is merged again with a look for each row.
     """
     try:
-        return _merge(engine, spool_range, rows, clock, store, finds_remains=False)
+        return _merge(engine, log_range, rows, clock, store, finds_remains=False)
     except IntegrityError as error:
         log.warning("merge_repeated", reason=str(error.orig))
-        return _merge(engine, spool_range, rows, clock, store, finds_remains=True)
+        return _merge(engine, log_range, rows, clock, store, finds_remains=True)
 
 
 def _merge(  # noqa: PLR0913 - the last one by name
     engine: Engine,
-    spool_range: SpoolRange,
+    log_range: LogRange,
     rows: Rows,
     clock: Clock,
     store: Store,
@@ -141,28 +141,28 @@ def _merge(  # noqa: PLR0913 - the last one by name
 ) -> MergeResult:
     with exclusive_transaction(engine) as connection:
         began = time.monotonic()
-        if is_landed(connection, spool_range):
+        if is_landed(connection, log_range):
             return MergeResult(is_repeat=True)
         store(connection)
-        landed = _merge_rows(connection, spool_range, rows, clock, finds_remains=finds_remains)
+        landed = _merge_rows(connection, log_range, rows, clock, finds_remains=finds_remains)
         is_news = holds_news(connection)
         return replace(landed, merge_seconds=time.monotonic() - began, is_news=is_news)
 
 
-def rehearse(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> None:
+def rehearse(engine: Engine, log_range: LogRange, rows: Rows, clock: Clock) -> None:
     """Do all that `merge` does, and undo it.
 
     Raises:
         Exception: what `merge` would have failed by.
     """
     with suppress(_UndoneError), exclusive_transaction(engine) as connection:
-        _merge_rows(connection, spool_range, rows, clock, finds_remains=True)
+        _merge_rows(connection, log_range, rows, clock, finds_remains=True)
         raise _UndoneError
 
 
 def _merge_rows(
     connection: Connection,
-    spool_range: SpoolRange,
+    log_range: LogRange,
     rows: Rows,
     clock: Clock,
     *,
@@ -175,14 +175,14 @@ def _merge_rows(
     # The last statements, so that what they call the commit is close to it.
     at = to_micros(clock())
     stored = store_events(
-        connection, landed_at=at, last_seq=spool_range.last_seq, has_repeats=repeats.events
+        connection, landed_at=at, last_seq=log_range.last_seq, has_repeats=repeats.events
     )
-    return _record(connection, spool_range, len(rows["s_event"][1]), stored, at)
+    return _record(connection, log_range, len(rows["s_event"][1]), stored, at)
 
 
 def _record(
     connection: Connection,
-    spool_range: SpoolRange,
+    log_range: LogRange,
     events: int,
     stored: StoredEvents,
     landed_at: int,
@@ -202,19 +202,19 @@ def _record(
     landed = MergeResult(events=events, duplicates=events - stored.new - stored.unreadable)
     record_batch(
         connection,
-        spool_range,
+        log_range,
         events=landed.events,
         duplicates=landed.duplicates,
         history=stored.history,
         landed_at=landed_at,
     )
-    advance_cursor(connection, spool_range.last_seq)
+    advance_cursor(connection, log_range.last_seq)
     return landed
 
 
 def record_batch(  # noqa: PLR0913 - the columns, by name
     connection: Connection,
-    spool_range: SpoolRange,
+    log_range: LogRange,
     *,
     events: int,
     landed_at: int,
@@ -223,7 +223,7 @@ def record_batch(  # noqa: PLR0913 - the columns, by name
 ) -> None:
     """Write the row by which a repeat of the range is known."""
     counts = {"events": events, "duplicates": duplicates, "history": history}
-    row = {**msgspec.structs.asdict(spool_range), **counts, "landed_at": landed_at}
+    row = {**msgspec.structs.asdict(log_range), **counts, "landed_at": landed_at}
     connection.execute(tables.batch.insert(), row)
 
 

@@ -14,7 +14,7 @@ from slis.lake.listing import list_names
 from slis.lake.names import BATCH
 from slis.stream.batch import Batches
 from slis.stream.failures.set_aside import set_event_aside
-from slis.stream.merge.merge import SpoolRange
+from slis.stream.merge.merge import LogRange
 from tests.slis.lake.lakes import NOON, event_row, lay, read_seqs, write, writer_of
 
 
@@ -44,12 +44,12 @@ def test_batch_lands(writer, monkeypatch):
     batches = Batches(writer, lambda: NOON, lambda: DEFAULT)
     monkeypatch.setattr(batches, "_commit", lambda *_: "landed")
 
-    assert batches.land(_events(), SpoolRange("spool", 2, 1, 2)) == "landed"
+    assert batches.land(_events(), LogRange("spool", 2, 1, 2)) == "landed"
 
 
 def test_event_is_set_aside(writer):
     """Store the event in the lake, and go on behind it in the catalog."""
-    set_event_aside(writer, SpoolRange("spool", 2, 1, 2), _events(), "odd", lambda: NOON)
+    set_event_aside(writer, LogRange("spool", 2, 1, 2), _events(), "odd", lambda: NOON)
 
     assert read_seqs(writer) == [1, 2]
 

@@ -15,7 +15,7 @@ from slis.lake.identity import ID_FILE
 from slis.lake.names import BATCH
 from slis.stream.batch import Batches
 from slis.stream.log.spool_reader import SPOOL_COLUMNS
-from slis.stream.merge.merge import SpoolRange
+from slis.stream.merge.merge import LogRange
 from tests.slis.lake.lakes import (
     NOON,
     event_row,
@@ -109,7 +109,7 @@ def test_executors_write_and_compact_without_the_driver(spark, embedded, lake):
     stored, noted = [], []
 
     frame = spark.createDataFrame(records).repartition(2)
-    at = SpoolRange("spool", 7, 0, 7)
+    at = LogRange("spool", 7, 0, 7)
     given = {"note": noted.extend, "store": stored.append}
     landed = batches.land_on_executors(frame, iter, at, **given)
 

@@ -24,7 +24,7 @@ from slis.settings import SharedPaths
 from slis.stream.batch import Batches
 from slis.stream.landing import BatchLanding
 from slis.stream.log.spool_reader import SPOOL_COLUMNS, BatchLimits
-from slis.stream.merge.merge import MergeResult, SpoolRange
+from slis.stream.merge.merge import LogRange, MergeResult
 from slis.stream.reading import ReadEvent, read_event
 
 Event = dict[str, Any]
@@ -220,7 +220,7 @@ class Lander:
         """Land one batch of these events."""
         before, last = self.seq, self.seq + len(events)
         batch = table(events, self.now, after_seq=before, origin=origin)
-        landed = self.batches.land(batch, SpoolRange("checkpoint-1", self.batch_id, before, last))
+        landed = self.batches.land(batch, LogRange("checkpoint-1", self.batch_id, before, last))
         self.seq = last
         self.batch_id += 1
         return landed

@@ -11,7 +11,7 @@ from lineage.names.run_ids import day_of
 from lineage.process.clock import to_micros
 from slis.indicators.accuracy.schemas import COLUMN_LINEAGE
 from slis.stream.facts.spans import SeenTimes
-from slis.stream.merge.merge import SpoolRange, merge
+from slis.stream.merge.merge import LogRange, merge
 from slis.stream.names.claims import SYMLINK
 from slis.stream.names.spellings import Spellings, spelling_key
 
@@ -71,7 +71,7 @@ def staged_job(at: datetime, upstream: str, downstream: str) -> dict[str, Any]:
 def merge_staged(catalog: Engine, *batches: Iterable[dict[str, Any]], merged: int = 0) -> None:
     """Merge these batches, one after the other, into a catalog with so many such batches."""
     for number, events in enumerate(batches, merged):
-        at = SpoolRange("spool", number, number, number + 1)
+        at = LogRange("spool", number, number, number + 1)
         merge(catalog, at, _rows(list(events)), _noon)
 
 

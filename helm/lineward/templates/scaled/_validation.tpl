@@ -41,7 +41,7 @@
 {{- if ne (include "lineward.scaled.s3Port" .) "443" }}{{ $_ := set $needed "s3" "the S3 server" }}{{ end -}}
 {{- range $name, $what := $needed -}}
 {{- if not (get $v.networkPolicy.egress $name) -}}
-{{- fail (printf "networkPolicy.egress.%s: say where %s is (peers of a NetworkPolicy), or set networkPolicy.enabled: false" $name $what) -}}
+{{- fail (printf "networkPolicy.egress.%s: name %s as peers of a NetworkPolicy, or set networkPolicy.enabled: false" $name $what) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

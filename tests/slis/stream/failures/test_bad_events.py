@@ -222,10 +222,10 @@ def test_an_uncommitted_set_aside_event_is_tried_again(landing, catalog, odd, mo
     works = set_asides.record_batch
     failures = [OSError(5, "Input/output error")]
 
-    def dying(connection, spool_range, **counts: int):
+    def dying(connection, log_range, **counts: int):
         if failures:
             raise failures.pop()
-        works(connection, spool_range, **counts)
+        works(connection, log_range, **counts)
 
     monkeypatch.setattr(set_asides, "record_batch", dying)
     waits = 0

@@ -24,7 +24,7 @@ from slis.stream.log.event_log import LogMismatchError, Portion
 from slis.stream.log.spool_log import SpoolLog
 from slis.stream.log.spool_reader import BatchLimits
 from slis.stream.merge import merge as merging
-from slis.stream.merge.merge import MergeResult, RangeMismatchError, SpoolRange
+from slis.stream.merge.merge import LogRange, MergeResult, RangeMismatchError
 from tests.fakes.topic import Topic
 from tests.slis.stream.merge.test_exactly_once import contents
 from tests.slis.stream.spools import rows, run_event, spool, work_off
@@ -159,10 +159,10 @@ class Plain(BatchLanding):
         runs = {json.loads(event["body"])["run"]["runId"] for event in events}
         if hit := self.bad & runs:
             raise ValueError(f"{min(hit)} fails")
-        spool_range = SpoolRange("spool", portion.last_seq, portion.after_seq, portion.last_seq)
+        log_range = LogRange("spool", portion.last_seq, portion.after_seq, portion.last_seq)
         with exclusive_transaction(self._engine) as connection:
             portion.store(connection)
-            merging.record_batch(connection, spool_range, events=len(events), landed_at=1)
+            merging.record_batch(connection, log_range, events=len(events), landed_at=1)
             merging.advance_cursor(connection, portion.last_seq)
         return MergeResult(events=len(events))
 

@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
-from slis.stream.merge.merge import SpoolRange, merge
+from slis.stream.merge.merge import LogRange, merge
 from tests.slis.stream.spools import rows
 from tests.slis.stream.staged import merge_staged, staged_run
 
@@ -71,10 +71,8 @@ def merge_events(catalog, at):
         for number, seconds in enumerate(batches):
             times = [to_micros(at(8) + timedelta(seconds=second)) for second in seconds]
             events = [(seq, time, time, 0, 0, 0) for seq, time in enumerate(times)]
-            spool_range = SpoolRange("spool", number, number, number + 1)
-            found.append(
-                merge(catalog, spool_range, {"s_event": (_COLUMNS, events)}, lambda: at(12))
-            )
+            log_range = LogRange("spool", number, number, number + 1)
+            found.append(merge(catalog, log_range, {"s_event": (_COLUMNS, events)}, lambda: at(12)))
         return [landed.duplicates for landed in found]
 
     return merged

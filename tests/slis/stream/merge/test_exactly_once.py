@@ -18,7 +18,7 @@ from slis.settings import SharedPaths
 from slis.stream import batch
 from slis.stream.landing import BatchLanding
 from slis.stream.log.spool_reader import BatchLimits
-from slis.stream.merge.merge import RangeMismatchError, SpoolRange
+from slis.stream.merge.merge import LogRange, RangeMismatchError
 from tests.slis.lake.lakes import read_seqs, writer_of
 from tests.slis.stream.spools import rows, run_event, spool, table, work_off
 
@@ -101,7 +101,7 @@ def test_a_replayed_batch_leaves_no_trace(lander, catalog, at):
     lander.land(*triple(at, 1))
     before = contents(catalog, but=())
 
-    repeat = SpoolRange("checkpoint-1", 0, 0, 3)
+    repeat = LogRange("checkpoint-1", 0, 0, 3)
     replay = lander.batches.land(table(triple(at, 1), lander.now), repeat)
 
     assert replay.is_repeat
@@ -119,7 +119,7 @@ def test_a_range_that_does_not_follow_stops_with_instructions(lander, catalog, a
     ):
         lander.batches.land(
             table(triple(at, 2), lander.now, after_seq=after_seq),
-            SpoolRange("checkpoint-1", 1, after_seq, after_seq + 3),
+            LogRange("checkpoint-1", 1, after_seq, after_seq + 3),
         )
     assert contents(catalog, but=()) == before
 
