@@ -52,7 +52,7 @@ async def read(
     Raises:
         TooLargeError: a bound is passed; the error has the first bytes of the body.
         BusyError: all requests together hold as many bytes as they may.
-        TooSlowError: not all there at the deadline.
+        BodyTimeoutError: not all there at the deadline.
         ClientGoneError: the connection was closed in the middle of the body.
         MalformedRequestError: gzip that is cut, or has something after its end.
     """

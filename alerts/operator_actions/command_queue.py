@@ -1,6 +1,7 @@
 """Queue of commands: the incident detector takes them, applies them, and completes them.
 
-All calls are in the transaction of the step: `pending`, `rejections`, `complete`.
+All calls are in the transaction of the step: `pending_commands`,
+`command_rejections`, `complete_commands`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +24,7 @@ _ESCALATE = incident_command.c.action == "escalate"
 
 
 class EscalationRequest(msgspec.Struct, frozen=True):
-    """Request to run the owner's next escalation step now; `complete` takes its `id`."""
+    """Request to run the owner's next escalation step now; `complete_commands` takes its `id`."""
 
     id: int
     incident_id: str
@@ -41,7 +42,7 @@ def pending_commands(connection: Connection) -> list[tuple[int, IncidentCommand]
 
 
 def pending_escalations(connection: Connection) -> list[EscalationRequest]:
-    """Return the requested escalations; the caller calls `complete` for each."""
+    """Return the requested escalations; the caller calls `complete_commands` for each."""
     rows = connection.execute(_select_pending().where(_ESCALATE))
     return [EscalationRequest(row.id, row.incident_id, row.by, row.note) for row in rows]
 

@@ -56,7 +56,7 @@ def submit_command(connection: Connection, request: CommandRequest, at: int) -> 
         at: now, µs.
 
     Raises:
-        RequestError: it is rejected, and nothing was written: see `record_rejection`.
+        RequestError: it is rejected, and nothing was written: see `record_rejected_request`.
     """
     known = _find_number(connection, request.request_id)
     if known is not None:
@@ -93,7 +93,7 @@ def request_entry(request: CommandRequest, at: int) -> Entry:
 def record_rejected_request(
     connection: Connection, request: CommandRequest, error: RequestError, at: int
 ) -> None:
-    """Record the rejection of a request, in a transaction after the one of `submit`."""
+    """Record the rejection of a request, in a transaction after the one of `submit_command`."""
     add_entry(connection, rejected_entry(request_entry(request, at), str(error)))
 
 

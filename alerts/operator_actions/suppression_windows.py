@@ -138,7 +138,7 @@ def create_window(connection: Connection, request: WindowRequest, at: int) -> in
     """Create a window with its audit row, and return its number.
 
     Raises:
-        RequestError: it is rejected, and nothing was written: see `record_rejection`.
+        RequestError: it is rejected, and nothing was written: see `record_rejected_window`.
     """
     begin = max(request.begin, at)
     until = _check_end(request.until, begin, at)

@@ -28,7 +28,8 @@ def empty_catalog(folder: Path, url: str | None) -> Iterator[tuple[SharedPaths, 
         url: of a PostgreSQL database, in which the catalog is a schema of its own; None: SQLite.
 
     Raises:
-        ProgrammingError: the database has this schema, from a measurement that was killed.
+        sqlalchemy.exc.ProgrammingError: the database has this schema, from a
+            measurement that was killed.
     """
     folder.mkdir(parents=True)
     if url is None:

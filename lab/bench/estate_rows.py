@@ -49,7 +49,7 @@ def fill_with(
     now: datetime,
     bad_share: float = _BAD_SHARE,
 ) -> None:
-    """Return the same datasets, with an edge for each pair of upstream and downstream numbers."""
+    """Store the same datasets, with an edge for each pair of upstream and downstream numbers."""
     chance = random.Random(7)  # noqa: S311 - as above
     keys = [key(NAMESPACE, name_of(n)) for n in range(datasets)]
     _insert(engine, tables.dataset, _datasets(keys, now))
@@ -59,7 +59,7 @@ def fill_with(
 
 
 def judge(engine: Engine, *, datasets: int, now: datetime) -> None:
-    """Return an evaluation that found all of them good: two states each, without a policy."""
+    """Store an evaluation that found all of them good: two states each, without a policy."""
     keys = [key(NAMESPACE, name_of(n)) for n in range(datasets)]
     found = {"as_of": to_micros(now), "last_seq": 0, "datasets": datasets, "seconds": 1.0}
     _insert(engine, tables.evaluation, iter([{**found, "policy_hash": "bench"}]))
@@ -161,7 +161,7 @@ def _edges(keys: list[int], pairs: Iterable[tuple[int, int]], now: datetime) -> 
 
 
 def land(engine: Engine, *, seq: int, keys: int, events: int, now: datetime) -> None:
-    """Return a batch of that many events, and a write of each of the first `keys` datasets."""
+    """Store a batch of that many events, and a write of each of the first `keys` datasets."""
     at = to_micros(now)
     batch = {"query_id": "bench", "batch_id": seq, "after_seq": seq - 1, "last_seq": seq}
     counts = {"events": events, "duplicates": 0, "landed_at": at}

@@ -104,7 +104,7 @@ class _Builder:
         self.jobs: list[SimulatedJob] = []
 
     def add_layers(self) -> None:
-        """Yield every scheduled job with its outputs."""
+        """Add all scheduled jobs with their outputs, layer by layer."""
         bounds, total = [], 0.0
         for share in _LAYERS:
             total += share

@@ -136,7 +136,7 @@ def _passing(
 
 
 def _leaked(each: Injected, job: SimulatedJob, at: int) -> tuple[int, ...]:
-    """Yield sets of lost inputs: first one is missing, then all but one, then all."""
+    """Return the inputs that are left: first all but one, then one, then none."""
     step = (at - each.starts_at) * _LEAK_STEPS // max(1, each.ends_at - each.starts_at)
     kept = (len(job.inputs) - 1, 1, 0)[min(step, _LEAK_STEPS - 1)]
     return job.inputs[: min(kept, len(job.inputs) - 1)]

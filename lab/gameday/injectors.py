@@ -83,7 +83,7 @@ def _plain(
 def _drift(
     planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, ends_at: int
 ) -> Injected:
-    """Return two readers, of which one needs the column that is gone."""
+    """Return a fault of two readers, of which one needs the column that is gone."""
     readers = [
         reader.number
         for each in job.outputs
@@ -97,7 +97,7 @@ def _drift(
 def _upgrade(
     planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, ends_at: int
 ) -> Injected | None:
-    """Return every third scheduled job of the pool: these fail by it."""
+    """Return a fault of every third scheduled job of the pool; none where the pool is too small."""
     pool = [
         each
         for each in planning.estate.jobs

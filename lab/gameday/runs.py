@@ -95,7 +95,7 @@ class _Simulation:
         yield from (each[-1] for each in sorted(begun))
 
     def _plan(self, each: Injected) -> None:
-        """Yield the runs that an injection adds, beside its effect on other runs."""
+        """Plan the runs that an injection adds, beside its effect on other runs."""
         for job in each.jobs:
             if each.kind == "backfill":
                 for step in range(_BACKFILLED):

@@ -135,8 +135,8 @@ def write_transaction(engine: Engine) -> Iterator[Connection]:
     after a read, cannot wait and would fail at once under contention.
 
     Raises:
-        LeaseLostError: the engine is of a leader (`lineage.catalog.leases.leading`) that no longer
-            leads; nothing was written.
+        lineage.lease_rules.LeaseLostError: the engine is of a leader
+            (`lineage.catalog.leases.leading`) that no longer leads; nothing was written.
     """
     fence: Fence | None = engine.get_execution_options().get(FENCE)
     with engine.begin() as connection:

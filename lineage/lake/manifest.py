@@ -64,7 +64,7 @@ def list_folders(rows: Rows, first_day: str = FIRST_DAY, last_day: str = LAST_DA
     """Return the folders of these days that readers see, in the order of their events.
 
     Args:
-        rows: asks the catalog, as `query` does.
+        rows: asks the catalog, as `query_function` does.
         first_day: as YYYY-MM-DD ...
         last_day: ... with this day.
     """

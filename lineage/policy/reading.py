@@ -55,7 +55,7 @@ def parse_policy(text: str, file: str = "lineward.yaml") -> Policy:
 
 
 def _with_access(content: Any) -> Any:  # noqa: ANN401 - plain values
-    """Replace `access: off`, which YAML reads as `false`, by a section."""
+    """Replace `access: off`, which YAML reads as false, by a section."""
     access = content.get("access") if isinstance(content, dict) else None
     if access is False or access == "off":
         return {**content, "access": {"off": True}}

@@ -63,7 +63,7 @@ class OncePerMinute:
         """Pass the event on, with the number of those dropped.
 
         Raises:
-            DropEvent: it is a repetition.
+            structlog.DropEvent: it is a repetition.
         """
         if level not in _REPEATABLE:
             return event

@@ -76,7 +76,7 @@ def read_for_watch() -> KubernetesSettings:
     """Return the settings of the kubernetes role.
 
     Raises:
-        InvalidSettingError: as `read`, or no API server or namespace is named.
+        InvalidSettingError: as `read_kubernetes_settings`, or no API server or namespace is named.
     """
     found = read_kubernetes_settings()
     for name in ("url", "namespaces"):

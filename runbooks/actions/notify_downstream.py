@@ -128,7 +128,7 @@ def _of_incident(incident_id: str, context: ActionContext) -> NoticeSubject:
 
 
 def _by_owner(roots: Iterable[Downstream]) -> dict[str, list[Affected]]:
-    """Yield each downstream dataset once, most severe first; without the roots themselves."""
+    """Return each downstream dataset once, most severe first; without the roots themselves."""
     own = {(root.namespace, root.name) for root in roots}
     each = {(one.namespace, one.name): one for root in roots for one in root.affected}
     by_owner: dict[str, list[Affected]] = {}

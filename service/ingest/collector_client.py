@@ -90,7 +90,7 @@ class CollectorClient:
         """Check that the process was not asked to end.
 
         Raises:
-            StoppedError: it was.
+            UploadStoppedError: it was.
         """
         if self._stopping.is_set():
             raise UploadStoppedError
@@ -107,7 +107,7 @@ class CollectorClient:
 
         Raises:
             UnansweredError: the time for retries is over.
-            StoppedError: the process was asked to end.
+            UploadStoppedError: the process was asked to end.
             RejectedInputError: the token is missing or wrong, and the time for retries is limited.
         """
         give_up = self._give_up_seconds

@@ -88,7 +88,7 @@ class EventUploader:
         Raises:
             UnansweredError: the time for retries is over. Some events may be stored; repeating the
                 call stores none of them twice.
-            StoppedError: the process was asked to end; as above.
+            UploadStoppedError: the process was asked to end; as above.
             RejectedInputError: the token is missing or wrong, and the time for retries is limited;
                 as above.
         """

@@ -108,7 +108,7 @@ def _from_postgresql(engine: Engine, query: str) -> pa.Table:
 
 
 def frame(spark: SparkSession, engine: Engine, query: str, columns: str) -> DataFrame:
-    """`read`, as a frame."""
+    """Return what `read_frame` returns, as a frame of Spark."""
     return spark.createDataFrame(read_frame(engine, query, columns), columns)
 
 

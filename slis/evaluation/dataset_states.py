@@ -144,7 +144,7 @@ def change_states(connection: Connection, changes: StateChanges) -> None:
 
 
 def renew_ages(connection: Connection, as_of: datetime) -> None:
-    """Return the age that every dataset has by now."""
+    """Write the age that every dataset has by now."""
     connection.execute(text(_AGES), {"at": to_micros(as_of)})
 
 

@@ -69,7 +69,7 @@ def _begins(namespace: str, name: str) -> ColumnElement[bool]:
 
 
 def declare_folded(connection: Connection, folded: Iterable[FoldedDataset]) -> None:
-    """Return the resulting datasets, and the names that they had, as the stream notes them."""
+    """Store the resulting datasets, and the names that they had, as the stream stores them."""
     found = list(folded)
     spans: dict[Name, list[FoldedDataset]] = {}
     for one in found:

@@ -79,7 +79,7 @@ def renew_names(engine: Engine, policy: Policy, as_of: datetime) -> bool:
 
 
 def _changes(before: AbstractSet[Pair], now: AbstractSet[Pair]) -> dict[int, set[Pair]]:
-    """Yield the pairs that come or go, by the key of the name: a name changes hands as a whole."""
+    """Return the pairs that come or go, by the key of the name: a name changes hands as a whole."""
     changes: dict[int, set[Pair]] = {}
     for pair in before ^ now:
         changes.setdefault(pair[0], set()).add(pair)

@@ -39,7 +39,7 @@ def join_evidence(connection: Connection, given: Given) -> int:
 
     Args:
         connection: inside a transaction of its own.
-        given: as `times` has it.
+        given: as `time_parameters` returns it.
 
     Returns:
         How many runs changed.

@@ -1,7 +1,8 @@
 """Names in docstrings and comments of the product that the code does not have.
 
 A name of several parts begins with a name of the file, or with a module of the product; the next
-part is defined there. A name in capitals or with an underscore is a name of the code, or a word of
+part is defined there. A name after "see", "as" or "like" is in the file, or is defined by one module.
+A name in capitals or with an underscore is a name of the code, or a word of
 one of its strings, where columns, settings and keys are.
 """
 
@@ -9,7 +10,7 @@ import ast
 import io
 import re
 import tokenize
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +24,7 @@ _DOTTED = re.compile(r"`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?:\([^`]*\))?`")
 _SIMPLE = re.compile(
     r"`(\w*_\w*[a-zA-Z0-9]_{0,2}|[A-Z]+)(?:\([^`]*\))?`|\b([A-Z]+(?:_[A-Z0-9]+)+)\b"
 )
+_CITED = re.compile(r"\b(?:see|as|like)\s+`([a-z]\w*)`")
 _FILE = re.compile(r"\.(?:csv|json|md|py|seq|toml|ya?ml)$")
 _PREFIX = re.compile(r"[A-Z]_$")
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
@@ -150,6 +152,7 @@ class References:
         self._known = set().union(*(each.names | each.words for each in self._sources))
         self._code = "\n".join(each.code for each in self._sources)
         self._more = set(more)
+        self._homes = Counter(name for each in self._sources for name in each.members)
         self._modules: dict[str, list[Source]] = defaultdict(list)  # by each end of the name
         for source in self._sources:
             parts = source.module.split(".")
@@ -166,6 +169,9 @@ class References:
     def _wrong(self, source: Source, text: str) -> Iterator[str]:
         for name in (name for found in _SIMPLE.findall(text) for name in found if name):
             if name not in self._known and not _PREFIX.search(name):
+                yield name
+        for name in _CITED.findall(text):
+            if name not in source.names | source.words and self._homes[name] != 1:
                 yield name
         for name in _DOTTED.findall(text):
             if name not in self._more and not _FILE.search(name) and not self._has(source, name):

@@ -60,6 +60,12 @@ class Fault:
     roots: tuple[int, ...]
 
     def rank(self): ...
+
+
+def merge(): ...
+
+
+def weigh(): ...
 '''
 
 
@@ -73,6 +79,8 @@ class Fault:
         ("MAX_SHARED, `MAX_SHARED`", []),
         ("MOST_SHARED", ["MOST_SHARED"]),
         ("`no_such_name`", ["no_such_name"]),
+        ("see `rank`, as `roots`, like `nothing` (`NAME`)", ["rank", "roots", "nothing"]),
+        ("see `weigh`, as `merge`", ["weigh"]),
         ("`os.path`, `run.job_id` and `spool.db`", []),
         ("`LINEWARD_ALERTS_`, `README.md`", []),
     ],
@@ -81,6 +89,7 @@ class Fault:
 def test_a_name_is_looked_up_where_its_module_says(form, text, wrong):
     sources = [
         read_source("alerts/faults.py", _HOME),
+        read_source("alerts/weights.py", "def weigh(): ..."),
         read_source("alerts/roots.py", f"{form.format(text)}\nNAME = 'spool.db'\n"),
     ]
     found = References(sources, {"run.job_id"}).unresolved()

@@ -134,7 +134,7 @@ class Markers:
         self._thread.start()
 
     def look(self, body: bytes) -> None:
-        """Return a response as it came: of the first dataset's lineage, or of something else."""
+        """Note the ages of the writes whose dataset a response names."""
         now = time.monotonic()
         with self._lock:
             named = [name for name in self._written if name in body]

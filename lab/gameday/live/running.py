@@ -60,7 +60,7 @@ class RunningChains:
                 self._push(begins_at + job.at_seconds * SECOND_MICROS, job)
 
     def inject(self, injected: Iterable[Injected]) -> None:
-        """Return all faults, past and future."""
+        """Take these faults, past and future, for all that follows."""
         self._course = Course(injected)
 
     def until(self, now: int) -> list[bytes]:

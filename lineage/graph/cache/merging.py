@@ -26,7 +26,7 @@ class EdgeColumns(msgspec.Struct, frozen=True, eq=False):
 
 
 class Merged(msgspec.Struct, frozen=True, eq=False):
-    """Return the arguments of a `Snapshot`."""
+    """Arguments of a `Snapshot`."""
 
     keys: Keys
     job_keys: Keys

@@ -95,7 +95,7 @@ def _unaudited(
     versions: Sequence[AccessFileVersion],
     answered: Sequence[ServedResponse],
 ) -> list[ServedResponse]:
-    """Yield what was served while access was guarded, from request to answer, without a row."""
+    """Return what was served while access was guarded, from request to answer, without a row."""
     guarded = [one for one in answered if _is_guarded(versions, one)]
     audit = tables.access_audit
     known: set[str] = set()

@@ -70,7 +70,7 @@ class Feed:
         """Land what is there; how many messages that was.
 
         Raises:
-            StoppedError: stopped; nothing of it is committed.
+            UploadStoppedError: stopped; nothing of it is committed.
             KafkaException: as `run`.
         """
         messages = self._consumer.consume(_MOST_MESSAGES, _WAIT_SECONDS)

@@ -106,7 +106,7 @@ class Marquez:
 
         Raises:
             MarquezError: no answer, or none that is a page of events.
-            TooLargeError: the page is over 64 MiB: ask for less.
+            AnswerTooLargeError: the page is over 64 MiB: ask for less.
         """
         params: dict[str, str | int] = {
             # Both always: what is later than 2030 is hidden by default.
@@ -219,7 +219,7 @@ async def events_between(
 
     Raises:
         MarquezError: an answer is missing; what was given before it is sound.
-        TooLargeError: one event, or those of one instant, are over what an answer may hold.
+        AnswerTooLargeError: one event, or those of one instant, are over what an answer may hold.
     """
     asked, most = limit, None
     while True:

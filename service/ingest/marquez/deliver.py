@@ -82,7 +82,7 @@ class EventSender:
 
         Raises:
             RejectedError: it never will.
-            StoppedError: it has not, and we are to stop.
+            ForwardingStoppedError: it has not, and we are to stop.
         """
         trial = Trial(event, valid_core(event.body), passes=self.passes)
         retrying = AsyncRetrying(

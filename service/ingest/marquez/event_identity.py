@@ -87,7 +87,7 @@ class DeliveredEvents:
         self._most = most
 
     def add(self, identity: bytes) -> None:
-        """Return whether it need not be pulled."""
+        """Note that the spool has this event."""
         self._identities[identity] = None
         self._identities.move_to_end(identity)
         if len(self._identities) > self._most:

@@ -65,7 +65,7 @@ class FolderSender:
         """Ship until nothing new is there.
 
         Raises:
-            StoppedError: stopped before that.
+            UploadStoppedError: stopped before that.
         """
         while self.ship():
             continue
@@ -74,7 +74,7 @@ class FolderSender:
         """Look once at every file; how many lines were answered for.
 
         Raises:
-            StoppedError: stopped before that.
+            UploadStoppedError: stopped before that.
         """
         files = self._files()
         shipped = sum(self._ship_file(name) for name, _ in files)

@@ -150,7 +150,7 @@ def _replace(connection: Connection, members: list[Row], links: list[Row]) -> No
 
 
 def seen_in_lake(transient: CatalogReader, visibility: Visibility) -> tuple[str, dict[str, str]]:
-    """Return the condition that a dataset may be seen, as `seen` does.
+    """Return the condition that a dataset of the lake may be seen, and its values.
 
     A token of some namespaces sees no dataset that the catalog has forgotten: the dataset may have
     had a name in another namespace.

@@ -115,7 +115,7 @@ def _excused(judged: DataFrame, gaps: DataFrame) -> DataFrame:
 
 
 def _swallowed(gap: Column) -> Column:
-    """Return when it may have been reported: any time of the second half of its limit."""
+    """Return whether it may have been reported in the gap: in the second half of its limit."""
     due_at = plus_seconds(F.col("last_reported_at"), F.col("own_limit"))
     from_at = plus_seconds(F.col("last_reported_at"), F.col("own_limit") / 2)
     return (gap["started_at"] <= due_at) & (gap["ended_at"].isNull() | (gap["ended_at"] >= from_at))

@@ -40,7 +40,7 @@ class _Assertion(msgspec.Struct, frozen=True):
 
 @lru_cache(_CACHED)
 def assertions_of(raw: str) -> tuple[Result, ...]:
-    """Yield the results in the facet's list (raw JSON); nothing where it is not a list.
+    """Return the results in the facet's list (raw JSON); nothing where it is not a list.
 
     One assertion that is not as the specification says is left out, the others are taken.
     """
@@ -86,7 +86,7 @@ _FAILED = f"""
 
 
 def merge_assertions(connection: Connection) -> None:
-    """Return when each assertion passed last, and when and how it failed last."""
+    """Store when each assertion passed last, and when and how it failed last."""
     if connection.execute(text("SELECT 1 FROM s_assertion LIMIT 1")).first() is None:
         return
     table = tables.dataset_assertion

@@ -1,6 +1,6 @@
 """Edges of facets: of jobs, declared ones; of runs, to be compared with their inputs.
 
-This runs in the driver, over the distinct facets of a batch, as `facet_rows` does.
+This runs in the driver, over the distinct facets of a batch.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

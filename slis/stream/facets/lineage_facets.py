@@ -47,7 +47,7 @@ def _read(text: str) -> dict[str, Any]:
 
 
 def _sources(entry: dict[str, Any]) -> tuple[Name, ...] | None:
-    """Yield the sources of the entity and of its fields, each once."""
+    """Return the sources of the entity and of its fields, each once."""
     inputs, fields = entry.get("inputs"), entry.get("fields")
     if not isinstance(inputs, list) and not isinstance(fields, dict):
         return None

@@ -69,7 +69,7 @@ class SqlText(NamedTuple):
     """Distinct SQL, and the runs that ran it.
 
     Attributes:
-        dialect: as `sqlglot` calls it, or empty.
+        dialect: as sqlglot calls it, or empty.
         text: None where it is too long.
     """
 

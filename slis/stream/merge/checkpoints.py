@@ -5,7 +5,7 @@ Flink 2 names the datasets of a job in its START only: the event of a checkpoint
 
 from sqlalchemy import Connection, text
 
-# Datasets that a checkpoint touches, as `touch` has other mentions of streams. A run whose START
+# Datasets that a checkpoint touches, beside the other mentions of streams. A run whose START
 # has not landed names none yet: its next checkpoint counts, a minute later.
 TOUCHED = """
     SELECT c.run_key, io.dataset_key, io.direction, c.hour, c.first_at AS first_event_at,

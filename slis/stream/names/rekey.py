@@ -119,7 +119,7 @@ _KNOWN = f"SELECT d.dataset_key FROM dataset d WHERE d.dataset_key IN :keys AND 
 
 
 def find_known(connection: Connection, keys: Iterable[int]) -> set[int]:
-    """Return those of the datasets that have anything which `move` would move."""
+    """Return those of the datasets that have anything which `move_facts` would move."""
     return {row.dataset_key for row in in_parts(connection, _KNOWN, keys)}
 
 

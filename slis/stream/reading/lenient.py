@@ -71,7 +71,7 @@ class _Reader:
         """Return the value.
 
         Raises:
-            DecodeError: the text has another type.
+            msgspec.DecodeError: the text has another type.
             RecursionError: the text is nested too deeply.
         """
         if kind is str:

@@ -61,7 +61,7 @@ class _SingleAttemptClient(EventsApiV2Client):
         """Raise at the first response that is an error.
 
         Raises:
-            _AnsweredError: it is no success.
+            _HttpStatusError: it is no success.
         """
         if not response.is_success:
             raise _HttpStatusError(response)

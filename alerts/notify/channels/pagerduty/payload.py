@@ -17,7 +17,7 @@ _MAX_LINK: Final = 2_000
 _SEVERITIES: Final = {"page": "critical", "ticket": "warning"}
 _ACTIONS: Final[dict[Kind, Action]] = {
     "opened": "trigger",
-    "changed": "trigger",  # only as part of the first page: see `plans`
+    "changed": "trigger",  # only as part of the first page: see `alerts.notify.coalescing`
     "test": "trigger",
     "acknowledged": "acknowledge",
     "resolved": "resolve",

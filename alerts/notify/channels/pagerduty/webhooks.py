@@ -86,7 +86,7 @@ def parse_action(body: bytes) -> PagerDutyAction | None:
     What Lineward itself sends comes back as an event of an integration, and is no command.
 
     Raises:
-        InvalidEventError: the body is no event.
+        InvalidPagerDutyEventError: the body is no event.
     """
     try:
         event = msgspec.json.decode(body, type=_Body).event

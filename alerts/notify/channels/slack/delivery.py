@@ -69,7 +69,7 @@ class SafeWebClient(WebClient):
 
 class _NoRedirect(HTTPRedirectHandler):
     def redirect_request(self, *_: object, **__: object) -> None:
-        """Return None: the redirect itself is the response."""
+        """Follow none: the redirect itself is the response."""
 
 
 def deliver_to_slack(

@@ -53,7 +53,7 @@ def call_slack(call: Callable[[], SlackResponse], token: str) -> SlackResponse:
     """Call Slack once.
 
     Raises:
-        NotTakenError: it did not answer `ok`.
+        SlackCallError: it did not answer `ok`.
     """
     try:
         return call()
