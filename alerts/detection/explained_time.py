@@ -7,19 +7,22 @@ from sqlalchemy import Connection, text
 from lineage.catalog import tables
 from lineage.catalog.queries import IS_UNRESOLVED
 from lineage.catalog.upsert import add_up, fold_rows, lock_row
+from lineage.process.clock import SECOND_MICROS
+from lineage.sli_limits import MAX_COUNTED_SECONDS
 from lineage.states import EXPLAINED_SLIS, FAILING, NODE_COMPLETENESS, REGULATED
 
 _CURSOR: Final = "explained"
+_MAX_COUNTED: Final = round(MAX_COUNTED_SECONDS * SECOND_MICROS)
 _IDS: Final = ", ".join(f"'{sli.id}'" for sli in EXPLAINED_SLIS)
 _LAST = "SELECT max(as_of) FROM evaluation WHERE as_of > :after AND previous_as_of IS NOT NULL"
 # Of each evaluation what was bad by then, in an incident that was open before it: after a pause of
-# the service nothing is explained that turned bad since. Of a pause of evaluations a minute counts,
-# as in the counters: of the rest nothing is known.
+# the service nothing is explained that turned bad since. Of a pause of evaluations only a minute
+# counts, as in the counters.
 _BAD = f"""
     SELECT s.sli, CASE WHEN s.sli = '{NODE_COMPLETENESS.id}'
             THEN '{REGULATED}' ELSE p.tier END,
-        sum(CASE WHEN e.as_of - e.previous_as_of < 60000000 THEN e.as_of - e.previous_as_of
-            ELSE 60000000 END) / 1e6
+        sum(CASE WHEN e.as_of - e.previous_as_of < {_MAX_COUNTED} THEN e.as_of - e.previous_as_of
+            ELSE {_MAX_COUNTED} END) / 1e6
     FROM evaluation e JOIN dataset_state s ON s.since <= e.as_of
     JOIN dataset_policy p ON p.dataset_key = s.dataset_key
     WHERE e.as_of > :after AND e.as_of <= :last AND e.previous_as_of IS NOT NULL

@@ -16,7 +16,8 @@ from lineage.process.clock import SECOND_MICROS
 
 MEMBER_UPDATE_SECONDS: Final = 300  # changes of members are sent this often at most
 NOTICE_SECONDS: Final = 3600  # and what of theirs joins, to those downstream
-RECHECK_SECONDS: Final = 10  # what is muted, or has no way, is looked at again
+MUTED_RECHECK_SECONDS: Final = 10  # what is muted is looked at again
+NO_CHANNEL_RECHECK_SECONDS: Final = 600  # and what nobody has a channel for
 CAP_SECONDS: Final = 3600  # what is over a channel's cap is looked at again
 MAX_OWNER_PAGES: Final = 2  # of owners, by one fault
 

@@ -9,7 +9,13 @@ import msgspec
 
 from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page
-from alerts.notify.context import CAP_SECONDS, MAX_OWNER_PAGES, RECHECK_SECONDS, RoutingContext
+from alerts.notify.context import (
+    CAP_SECONDS,
+    MAX_OWNER_PAGES,
+    MUTED_RECHECK_SECONDS,
+    NO_CHANNEL_RECHECK_SECONDS,
+    RoutingContext,
+)
 from alerts.notify.message import Kind
 from alerts.notify.notification_plan import NotificationPlan
 from alerts.notify.notification_state import ChannelState, Role
@@ -54,7 +60,7 @@ def _hold_until(plan: NotificationPlan, context: RoutingContext) -> int:
     if own.addressee and context.address(own.owner, own.draft.severity).channels:
         until = plan.at  # nobody could be notified before: the policy is another one
     if (until or 0) <= plan.at and context.is_muted(own):
-        return plan.at + RECHECK_SECONDS * SECOND_MICROS
+        return plan.at + MUTED_RECHECK_SECONDS * SECOND_MICROS
     return until or plan.at
 
 
@@ -65,7 +71,7 @@ def notify_owner(plan: NotificationPlan, context: RoutingContext, kind: Kind, no
     if address.problem:
         plan.without_recipient.append(address.problem)
     if not address.channels:
-        plan.update_state(hold_until=plan.at + RECHECK_SECONDS * 60 * SECOND_MICROS)
+        plan.update_state(hold_until=plan.at + NO_CHANNEL_RECHECK_SECONDS * SECOND_MICROS)
         return
     plan.update_state(
         notified_at=plan.at, last_notified_at=plan.at, has_unsent_changes=False, hold_until=None

@@ -153,7 +153,7 @@ class Sender:
             return channel.send(claim.task)
         except Exception as error:  # noqa: BLE001 - counted and logged; see the line below
             # The edge of this one message: whatever it trips over, the others are sent.
-            _log.exception("notification_stumbled", channel=claim.channel)
+            _log.exception("notification_failed", channel=claim.channel)
             return Retryable("internal", type(error).__name__, is_in_doubt=True)
 
     def _record(self, claim: SendClaim, outcome: Outcome) -> None:
@@ -178,4 +178,4 @@ def _log_failure(done: Future[int]) -> None:
     if isinstance(error, LeaseLostError):
         _log.warning("notification_left_to_the_leader", reason=str(error))
     elif error is not None:
-        _log.error("notifier_stumbled", error=f"{type(error).__name__}: {error}"[:300])
+        _log.error("sending_failed", error=f"{type(error).__name__}: {error}"[:300])

@@ -113,7 +113,12 @@ def save_result(
     for reason, count in Counter(result.without_recipient).items():
         # As attempts to notify that failed: there is an alert on those.
         add_count(connection, FAILED, NOBODY, reason, times=count)
-        _log.error("nobody_to_tell", reason=reason, times=count, platform=context.settings.platform)
+        _log.error(
+            "notification_without_recipient",
+            reason=reason,
+            times=count,
+            platform=context.settings.platform,
+        )
 
 
 def count_recent_tickets(connection: Connection, at: int, channel: str) -> int:

@@ -47,14 +47,6 @@ def file(path: Path) -> Transport:
     return Transport({"type": "file", "location": str(path)})
 
 
-def send_and_record(url: str, path: Path) -> Transport:
-    """Send to a collector and, whatever the result, write into a file."""
-    settings = {"type": "composite", "continueOnFailure": "true"}
-    for name, transport in (("a", http(url)), ("b", file(path))):
-        settings |= {f"transports.{name}.{key}": v for key, v in transport.settings.items()}
-    return Transport(settings)
-
-
 def listener_conf(transport: Transport, *, namespace: str = NAMESPACE) -> dict[str, str]:
     """Return the settings by which a job reports its lineage."""
     settings = {f"spark.openlineage.transport.{k}": v for k, v in transport.settings.items()}

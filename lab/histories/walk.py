@@ -10,7 +10,8 @@ from pyspark.sql import functions as F
 
 from lab.histories.folder import WriteHistory
 from lineage.process.clock import DAY_MICROS, from_micros
-from slis.cadence import cadence, cadence_limits, known_writes
+from lineage.sli_limits import HISTORY_DAYS
+from slis.cadence import cadence, cadence_limits
 from slis.cadence.working_time import WorkingTime
 from slis.cadence.working_week import Micros
 from slis.evaluation.sli_schemas import GAPS, WRITES
@@ -106,7 +107,7 @@ def _with_pools(profiles: DataFrame) -> tuple[DataFrame, DataFrame]:
     pooled_at = (F.floor(F.col("as_of") / _POOL_EVERY) * _POOL_EVERY).cast("bigint")
     known = profiles.withColumnRenamed("as_of", "learned_at")
     times = profiles.select(pooled_at.alias("as_of")).distinct()
-    half_a_year = known_writes.HISTORY_DAYS * DAY_MICROS
+    half_a_year = HISTORY_DAYS * DAY_MICROS
     newest = (
         known.select("dataset_key", "learned_at")
         .join(

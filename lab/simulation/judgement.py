@@ -20,10 +20,10 @@ from lab.simulation.gaps import FIRST_WATCHED, Simulated
 from lab.simulation.scheduled import CHANGE_DAYS
 from lab.simulation.wall_clock import DAYS, HOLIDAYS, ZONE, Micros, midnight_after
 from lineage.process.clock import to_micros
+from lineage.sli_limits import STREAM_LIMIT_SECONDS
 from slis.cadence import cadence, cadence_limits
 from slis.cadence.working_time import WorkingTime
 from slis.evaluation.sli_schemas import GAPS, WRITES
-from slis.indicators.freshness import STREAMING_LIMIT_SECONDS
 
 _ROWS = 200_000
 
@@ -76,7 +76,7 @@ def by_limits(
     came after it.
     """
     if simulated.is_streaming:
-        return simulated.gaps.started_at + round(STREAMING_LIMIT_SECONDS * 1e6)
+        return simulated.gaps.started_at + round(STREAM_LIMIT_SECONDS * 1e6)
     instants = [midnight_after(day) for day in days]
     rows = limit_gaps(spark, folder, simulated, instants)
     due = np.full(simulated.gaps.dataset.size, NEVER)

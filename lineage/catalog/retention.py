@@ -11,6 +11,7 @@ import msgspec
 
 from lineage.names.names import FOLD
 from lineage.process.clock import DAY_MICROS
+from lineage.sli_limits import HISTORY_DAYS, SLOW_CADENCE_SECONDS, SLOW_HISTORY_DAYS
 
 Days = Literal["event_days", "write_days", "audit_days", "history_days", "access_days"]
 Role = Literal["pipeline", "service"]
@@ -96,7 +97,7 @@ _UNSEEN_DATASET: Final = """
 """
 # A table that was written once, years ago, is read today: its reads have an origin. A monthly one's
 # schedule is learned from two years: of half a year it has six writes.
-_SLOW_SECONDS, _SLOWER_MICROS = 6 * 86_400, 550 * DAY_MICROS
+_SLOWER_MICROS = (SLOW_HISTORY_DAYS - HISTORY_DAYS) * DAY_MICROS
 _LATER_WRITE: Final = """
     written_at < :before AND bucket < :before
     AND (written_at > (SELECT min(w.written_at) FROM dataset_write w
@@ -111,7 +112,7 @@ _FIRST_OR_SLOW: Final = f"""
     JOIN (SELECT dataset_key, min(written_at) AS first_at FROM {{part}} GROUP BY dataset_key) f
         ON f.dataset_key = w.dataset_key
     WHERE w.written_at <= f.first_at OR w.dataset_key IN (
-        SELECT dataset_key FROM dataset_limit WHERE cadence_seconds >= {_SLOW_SECONDS})
+        SELECT dataset_key FROM dataset_limit WHERE cadence_seconds >= {SLOW_CADENCE_SECONDS})
 """  # noqa: S608 - our own names
 _NEWEST_SCHEMA: Final = """
     last_seen_at < (SELECT max(s.last_seen_at) FROM schema_version s
@@ -169,7 +170,7 @@ RULES: Final[dict[str, RetentionRule]] = {
         "write_days",
         _LATER_WRITE.format(
             gone=_of_gone("dataset_write"),
-            slow_seconds=_SLOW_SECONDS,
+            slow_seconds=SLOW_CADENCE_SECONDS,
             slower_micros=_SLOWER_MICROS,
         ),
         # A look-up by dataset goes into each range: with 180, a merge takes 2.7 times as long.
@@ -289,9 +290,9 @@ BOUNDS: Final[dict[str, str]] = {
     "access_audit": "service.api.access: LINEWARD_ACCESS_AUDIT_DAYS, and 100,000 denials",
     "accuracy_stratum": "replaced by each evaluation of edges",
     "dataset_change": "emptied by each evaluation: one row a dataset",
-    "dataset_judgement": "replaced by each evaluation: one row a dataset that is not retired",
-    "dataset_policy": "replaced by each evaluation: one row a dataset that is not retired",
-    "dataset_state": "replaced by each evaluation: one row an SLI of such a dataset",
+    "dataset_judgement": "one row a dataset that is not retired",
+    "dataset_policy": "one row a dataset that is not retired",
+    "dataset_state": "one row an SLI of such a dataset",
     "digest": "alerts.notify.state_store: LINEWARD_ALERTS_KEEP_DAYS",
     "error_count": "one row a cause, of a fixed set",
     "incident_telling": "alerts.notify.state_store: LINEWARD_ALERTS_KEEP_DAYS after the end",

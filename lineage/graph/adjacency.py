@@ -10,7 +10,7 @@ Flags = NDArray[np.bool_]
 
 
 class Adjacency(msgspec.Struct, frozen=True):
-    """Adjacency lists: the neighbours of node i are `targets[starts[i]:starts[i + 1]]`.
+    """Adjacency lists: the ends of the edges of node i are `targets[starts[i]:starts[i + 1]]`.
 
     Attributes:
         starts: one more than there are nodes.
@@ -20,11 +20,6 @@ class Adjacency(msgspec.Struct, frozen=True):
 
     starts: Positions
     targets: Positions
-
-    def neighbours(self, nodes: Positions) -> tuple[Positions, Positions]:
-        """Return the ends of all edges from these nodes, and the node each is from."""
-        origins, slots = self.slots(nodes)
-        return origins, self.targets[slots]
 
     def ends(self, nodes: Positions) -> Positions:
         """Return the ends of all edges from these nodes."""

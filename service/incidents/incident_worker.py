@@ -157,7 +157,7 @@ class NotificationPolicy:
         if error + policy.hash != self._logged:
             is_stored = policy is not DEFAULT
             _log.error(
-                "notifier_without_policy", error=error, is_stored=is_stored, hash=policy.hash
+                "notifications_without_policy", error=error, is_stored=is_stored, hash=policy.hash
             )
             self._logged = error + policy.hash
 

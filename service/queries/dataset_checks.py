@@ -6,6 +6,7 @@ import msgspec
 
 from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import to_micros
+from lineage.sli_limits import STREAM_LIMIT_SECONDS
 from service.queries.dataset_lookup import Dataset
 from service.queries.run_shapes import Instant
 from service.queries.shapes import DatasetDetail
@@ -28,16 +29,17 @@ ORDER BY CASE c.outcome WHEN 'good' THEN 1 ELSE 0 END, d.namespace, d.name, c.or
 _HIDDEN = f"SELECT COUNT(*) {_NEWEST} AND NOT ({{seen}})"
 
 # As freshness judges: what is declared, an hour of a stream, what was learned.
-_IN_FORCE = """
+_IN_FORCE = f"""
 SELECT p.declared_limit_seconds AS declared,
-  CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN 3600.0 END AS streaming,
+  CASE WHEN p.is_streaming OR a.last_write_is_streaming
+    THEN {STREAM_LIMIT_SECONDS} END AS streaming,
   l.limit_seconds AS learned
 FROM dataset d
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
 LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
 WHERE d.dataset_key = :key
-"""
+"""  # noqa: S608 - a constant
 _ORIGINS = ("declared", "streaming", "learned")  # columns of `_IN_FORCE`
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from lineage.catalog.queries import sql_hour_of
+from lineage.catalog.queries import NEWEST_WRITE_FIRST, sql_hour_of
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from service.queries.dataset_lookup import Dataset
@@ -32,7 +32,7 @@ SELECT w.written_at, w.root_run_id, w.job_namespace, w.job_name, coalesce(w.rows
     WHERE r.root_run_id = w.root_run_id AND r.completed_at <= w.written_at
       AND r.completed_at >= {sql_hour_of("w.written_at")}) END) AS rows, w.partition, w.code_version
 FROM dataset_write w WHERE w.dataset_key = :key
-ORDER BY w.written_at DESC, w.root_run_id LIMIT :most
+{NEWEST_WRITE_FIRST} LIMIT :most
 """  # noqa: S608 - our own columns
 
 

@@ -12,7 +12,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from lineage.process.clock import to_micros
-from slis.cadence.known_writes import MAX_WRITES, SLOW_HISTORY_DAYS, KnownWrites, is_any_between
+from lineage.sli_limits import SLOW_HISTORY_DAYS
+from slis.cadence.known_writes import MAX_WRITES, KnownWrites, is_any_between
 from slis.cadence.profile import FAILED, Cadence, cadence_of, last_delivery
 from slis.cadence.training import Places
 from slis.cadence.working_time import WorkingTime

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from lineage.catalog.meta_keys import POOLS
 from lineage.process.clock import to_micros
-from slis.cadence.known_writes import HISTORY_DAYS
+from lineage.sli_limits import HISTORY_DAYS
 from slis.meta import list_meta, put_meta
 
 # Enough for the tail of one alarm in 1,000 weeks, and 80 kB of JSON a class. A dataset with many

@@ -4,14 +4,13 @@ import msgspec
 import numpy as np
 
 from lineage.process.clock import DAY_MICROS
+from lineage.sli_limits import HISTORY_DAYS, SLOW_HISTORY_DAYS
 from slis.cadence.deliveries import begin_deliveries, begin_slots, end_root_runs, spans_of
 from slis.cadence.working_week import Floats, Hours, Micros
 
-HISTORY_DAYS = 180
 # Half a year of an hourly job's: its cadence needs 500 of them, the tail of its delays all.
 MAX_WRITES = 4_500
-# Of what is written less than weekly.
-SLOW_HISTORY_DAYS, _SLOW_WRITES = 730, 25
+_SLOW_WRITES = 25  # in the two years of what is written less than weekly
 
 
 class KnownWrites(msgspec.Struct, frozen=True):

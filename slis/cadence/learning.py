@@ -12,6 +12,7 @@ from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import fold_rows
 from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import HOUR_MICROS, to_micros
+from lineage.sli_limits import HISTORY_DAYS, SLOW_CADENCE_SECONDS, SLOW_HISTORY_DAYS
 from slis.cadence import cadence, cadence_limits, known_writes
 from slis.cadence.deliveries import LONG_RUN_MICROS
 from slis.cadence.estate_pools import (
@@ -32,8 +33,6 @@ from slis.evaluation.sli_schemas import FAILURES, GAPS, WRITES
 # Bounds one evaluation's share of the work: after a history load the rest follows in the next ones.
 MAX_DATASETS = 5_000
 MAX_WRITES = 500_000
-# What is written less often has too few writes in half a year: `known_writes` looks further back.
-_SLOW_SECONDS = 6 * 86_400.0
 _FAST_RELEARN = timedelta(minutes=15)
 _PLANS = "SELECT DISTINCT plan FROM dataset_policy WHERE plan IS NOT NULL"
 _PLANNED_WRITES = f"{WRITES.rstrip()}, plan string"
@@ -155,13 +154,13 @@ class _Source:
 
     def _query(self, query: str, days: int) -> str:
         since = to_micros(self._as_of - timedelta(days=days))
-        slow_since = to_micros(self._as_of - timedelta(days=known_writes.SLOW_HISTORY_DAYS))
+        slow_since = to_micros(self._as_of - timedelta(days=SLOW_HISTORY_DAYS))
         return query.format(
-            since=since, due=self._due, slow=_SLOW_SECONDS, slow_since=slow_since, **_LONG
+            since=since, due=self._due, slow=SLOW_CADENCE_SECONDS, slow_since=slow_since, **_LONG
         )
 
     def writes(self) -> DataFrame:
-        query = self._query(_WRITES, known_writes.HISTORY_DAYS)
+        query = self._query(_WRITES, HISTORY_DAYS)
         return catalog_frames.frame(self._spark, self._engine, query, _PLANNED_WRITES)
 
     def plans(self) -> list[str]:
@@ -172,7 +171,7 @@ class _Source:
         return catalog_frames.frame(self._spark, self._engine, SILENCES, GAPS)
 
     def failures(self) -> DataFrame:
-        query = self._query(_FAILURES, known_writes.HISTORY_DAYS)
+        query = self._query(_FAILURES, HISTORY_DAYS)
         return catalog_frames.frame(self._spark, self._engine, query, FAILURES)
 
     def durations(self) -> DataFrame:

@@ -13,7 +13,7 @@ CHANGING = "changing"
 FEW = "learning"
 WIDE = (SLOW, CHANGING, FEW)
 LEAST_GAPS = 3
-_SLOW_SECONDS = 10 * 86_400.0
+_LONG_CADENCE_SECONDS = 10 * 86_400.0
 _ALIKE = 0.2
 # Of a usual gap beyond the longest: from three gaps on, and once eight are known.
 _FEW_MARGIN, _MARGIN = 0.5, 0.25
@@ -32,7 +32,7 @@ def wide_limit(gaps: Floats, trained: int) -> tuple[str, float] | None:
     if gaps.size < LEAST_GAPS:
         return None
     usual, longest = float(np.median(gaps)), float(gaps.max())
-    if usual >= _SLOW_SECONDS and median_deviation(gaps, usual) <= _ALIKE * usual:
+    if usual >= _LONG_CADENCE_SECONDS and median_deviation(gaps, usual) <= _ALIKE * usual:
         return SLOW, _slow_limit(gaps, usual)
     if trained >= MIN_GAPS:
         return None

@@ -21,7 +21,6 @@ _TAKE_CHANGES = "DELETE FROM dataset_change RETURNING dataset_key"
 _DUE = "SELECT dataset_key FROM dataset_judgement WHERE next_change_at <= :at"
 _IS_NOT_GOOD = "(j.coverage IN ('bad', 'unknown') OR j.freshness IN ('bad', 'unknown'))"
 _NOT_GOOD = f"SELECT dataset_key FROM dataset_judgement j WHERE is_watched AND {_IS_NOT_GOOD}"  # noqa: S608 - ours
-_WATCHED = "SELECT dataset_key FROM dataset_judgement WHERE is_watched"
 _OF_PLANS = "SELECT dataset_key FROM dataset_policy WHERE plan IN :keys"
 _OF_ROOTS = "SELECT dataset_key FROM dataset_activity WHERE last_write_root_run_id IN :keys"
 _STREAMS_BELOW = """
@@ -139,11 +138,6 @@ def late_and_similar(connection: Connection, not_good: Keys, names: Iterable[str
 def inputs_of(connection: Connection, streams: Keys) -> Keys:
     """Return the datasets that these streams read."""
     return _keys(connection, _INPUTS, streams)
-
-
-def watched_keys(connection: Connection) -> Keys:
-    """Return the datasets whose rows are compared, as facts of other tables may change them."""
-    return set(connection.scalars(text(_WATCHED)))
 
 
 def changed_rows(before: pa.Table, now: pa.Table) -> Keys:

@@ -19,16 +19,11 @@ from lineage.catalog.queries import LISTED, NO_TIER, rank_of
 from lineage.catalog.upsert import fold_rows
 from lineage.policy import Policy, PolicyDecision, resolve_names, suppressions_of
 from lineage.policy.resolution import declared_edges
-from lineage.policy.tiers import Tiering, inherit, tier_edges
+from lineage.policy.tiers import MIN_RUNS, Tiering, inherit, tier_edges
 from lineage.states import TIERS, Tier
 from slis.cadence.working_time import plan_of
 from slis.evaluation.dataset_owners import Owners, list_changes, load_owners
-from slis.evaluation.policy_edges import (
-    Edges,
-    PolicyEdges,
-    follow_edges,
-    rarely_read_datasets,
-)
+from slis.evaluation.policy_edges import Edges, PolicyEdges, follow_edges, rarely_read_datasets
 from slis.meta import put_meta, read_meta
 
 # One dataset that is retired while another is written again leaves their count as it was.
@@ -42,7 +37,9 @@ _CHANGES = """
         (SELECT count(*) FROM dataset_alias WHERE rule IN ('symlink', 'policy')),
         (SELECT sum(canonical_key % 1000003) FROM dataset WHERE canonical_key <> dataset_key)
 """
-_EDGE_CHANGES = "SELECT count(*), count(CASE WHEN runs >= 3 THEN 1 END) FROM edge"
+_EDGE_CHANGES = f"""
+    SELECT count(*), count(CASE WHEN runs >= {MIN_RUNS} THEN 1 END) FROM edge
+"""  # noqa: S608 - a constant
 _DATASETS = f"SELECT dataset_key, namespace, name FROM dataset WHERE {LISTED}"  # noqa: S608 - a constant
 # What else a dataset is called: reported as one, or claimed to be another name of it.
 _OTHER_NAMES = """

@@ -12,6 +12,7 @@ from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
 from lineage.policy import Policy
 from lineage.process.clock import SECOND_MICROS, to_micros
+from lineage.sli_limits import MAX_COUNTED_SECONDS
 from lineage.states import ACCURACY, CRITICAL
 from slis.evaluation import catalog_frames
 from slis.evaluation.catalog_frames import frame_rows
@@ -42,7 +43,6 @@ from slis.meta import put_meta, read_meta_number
 from slis.settings import PipelineSettings
 from slis.spark.planning import computed_once
 
-_MOST_SECONDS = 60.0
 _SETTLE = timedelta(seconds=PipelineSettings().evidence_settle_seconds)  # that nobody changed
 
 
@@ -111,7 +111,8 @@ def _publish(
 ) -> None:
     at = to_micros(as_of)
     previous = read_meta_number(connection, EDGES_EVALUATED_AT)
-    seconds = min(_MOST_SECONDS, max(0.0, (at - previous) / SECOND_MICROS)) if previous else 0.0
+    passed = (at - previous) / SECOND_MICROS if previous else 0.0
+    seconds = min(MAX_COUNTED_SECONDS, max(0.0, passed))
     counts = [_count(row, seconds) for row in found.edges]
     counts += [_count(row, 1.0) for row in found.uncounted]
     add_to_counters(connection, counts)

@@ -15,6 +15,7 @@ from lineage.catalog.queries import is_listed, key_list
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import from_micros, to_micros
+from lineage.sli_limits import MAX_COUNTED_SECONDS, STREAM_LIMIT_SECONDS
 from slis.cadence.working_time import off_spans, working_time
 from slis.evaluation import applications_seen, catalog_frames
 from slis.evaluation.ingestion_gaps import SILENCES, our_gaps
@@ -28,7 +29,6 @@ from slis.evaluation.sli_schemas import (
     READS,
     WRITES,
 )
-from slis.indicators.freshness import STREAMING_LIMIT_SECONDS
 from slis.indicators.provenance import SETTLING_MINUTES
 
 # The longest a gap of ours still excuses anything. Two cycles of a yearly job are longer.
@@ -223,7 +223,7 @@ class EvaluationRange(msgspec.Struct, frozen=True):
         """Time that this evaluation answers for: at most a minute, none for the first."""
         if self.previous_as_of is None:
             return 0.0
-        return min(60.0, (self.as_of - self.previous_as_of).total_seconds())
+        return min(MAX_COUNTED_SECONDS, (self.as_of - self.previous_as_of).total_seconds())
 
 
 def range_of_evaluation(connection: Connection, as_of: datetime) -> EvaluationRange:
@@ -318,9 +318,7 @@ class EvaluationInput:
             return self._frame(_INTO_CHOSEN.format(keys=keys, least=MIN_RUNS), EDGES)
         as_of = to_micros(self._at.as_of)
         return self._frame(
-            _OUT_OF_OVERDUE.format(
-                as_of=as_of, least=MIN_RUNS, stream_limit=STREAMING_LIMIT_SECONDS
-            ),
+            _OUT_OF_OVERDUE.format(as_of=as_of, least=MIN_RUNS, stream_limit=STREAM_LIMIT_SECONDS),
             EDGES,
         )
 

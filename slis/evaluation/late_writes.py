@@ -61,7 +61,7 @@ def amend(spark: SparkSession, engine: Engine, at: EvaluationRange, policy: Poli
     grid = _grid(spark, min(late.values()), at.previous_as_of)
     given = EvaluationInput(spark, engine, at, policy, keys=late)
     is_late = (F.col("landed_at") > F.lit(at.previous_as_of)) & (
-        F.col("written_at") < F.col("landed_at") - F.expr("INTERVAL 5 MINUTES")
+        F.col("written_at") < F.col("landed_at") - F.lit(LATE)
     )
     before = _tallied(writes.where(~is_late), grid, given)
     after = _tallied(writes, grid, given)

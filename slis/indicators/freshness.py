@@ -5,13 +5,13 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lineage.sli_limits import STREAM_LIMIT_SECONDS
 from lineage.states import BAD, FRESHNESS, GOOD, LEARNING, UNKNOWN
 from slis.cadence.profile import FAILED, PERIODIC
 from slis.cadence.wide_limits import FEW
 from slis.evaluation.facts_as_of import plus_seconds, seconds_column
 from slis.evaluation.sli_schemas import NEVER_WRITTEN, OVERDUE, judgement
 
-STREAMING_LIMIT_SECONDS = 3_600.0
 DECLARED, STREAMING, LEARNED = "declared", "streaming", "learned"
 # A write comes no earlier than half a cadence after the one before: what was lost in a gap of ours
 # before that was another cycle's.
@@ -144,7 +144,7 @@ def _after_pauses(since: Column, limit: Column) -> Column:
 
 def _limit() -> tuple[Column, Column]:
     """Return the limit in force and its origin: declared before streaming before learned."""
-    streaming = F.when(is_stream(), STREAMING_LIMIT_SECONDS)
+    streaming = F.when(is_stream(), STREAM_LIMIT_SECONDS)
     limit = F.coalesce(F.col("declared_limit_seconds"), streaming, F.col("learned_limit_seconds"))
     origin = (
         F.when(F.col("declared_limit_seconds").isNotNull(), DECLARED)

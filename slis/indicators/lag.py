@@ -5,8 +5,8 @@ from pyspark.sql import functions as F
 
 from slis.evaluation.facts_as_of import seconds_column
 
-STREAMING_LIMIT_SECONDS = 30.0
-BATCH_LIMIT_SECONDS = 300.0
+_STREAMING_GOOD_SECONDS = 30.0
+_BATCH_GOOD_SECONDS = 300.0
 # Both limits are bounds, so that a histogram counts exactly what is good.
 BOUNDS_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0, 3_600.0, 86_400.0)
 STREAMING, BATCH = "streaming", "batch"
@@ -43,8 +43,8 @@ def _figures() -> list[Column]:
     is_live, is_skewed = ~F.col("is_history"), F.col("is_skewed")
     is_measured = is_live & ~is_skewed
     seconds = F.col("seconds")
-    limit = F.when(F.col("processing") == STREAMING, STREAMING_LIMIT_SECONDS).otherwise(
-        BATCH_LIMIT_SECONDS
+    limit = F.when(F.col("processing") == STREAMING, _STREAMING_GOOD_SECONDS).otherwise(
+        _BATCH_GOOD_SECONDS
     )
     lags = F.array(*(F.count_if(is_measured & (seconds <= bound)) for bound in BOUNDS_SECONDS))
     return [

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.demo.spark import listener_conf, send_and_record
+from lab.demo.spark import Transport, file, http, listener_conf
 from tests.e2e.running import Up
 from tests.suite.waiting import until
 
@@ -31,7 +31,7 @@ def test_killing_the_collector_costs_the_real_listener_no_acked_event(
     lake = tmp_path / "lake"
     lake.mkdir()
     sent = lake / "sent.jsonl"
-    conf = listener_conf(send_and_record(up.collector, sent))
+    conf = listener_conf(_send_and_record(up.collector, sent))
     conf["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_CLIENT_LOG.as_uri()}"
     job = submit("many_writes", lake, conf)
 
@@ -67,6 +67,14 @@ def test_killing_the_collector_costs_the_real_listener_no_acked_event(
     assert answers[: _count_idle(events)] == ["201"] * _count_idle(events), "nothing was in flight"
     until(lambda: _deaths(up) >= kills)
     assert _deaths(up) == kills
+
+
+def _send_and_record(url: str, path: Path) -> Transport:
+    """Send to a collector and, whatever the result, write into a file."""
+    settings = {"type": "composite", "continueOnFailure": "true"}
+    for name, transport in (("a", http(url)), ("b", file(path))):
+        settings |= {f"transports.{name}.{key}": v for key, v in transport.settings.items()}
+    return Transport(settings)
 
 
 def _count_completed(sent: Path) -> int:

@@ -54,7 +54,7 @@ def read_claims(path: str, content: str) -> Claims:
         imports=set(_imports(tree)),
         raised=[(node.lineno, name) for node in documented for name in _raised(node)],
         wrong=[
-            (node.lineno, f"{node.name}: {said}") for node in functions for said in _wrong(node)
+            (node.lineno, f"{node.name}: {claim}") for node in functions for claim in _wrong(node)
         ],
     )
 

@@ -1,9 +1,9 @@
 """Names in docstrings and comments of the product that the code does not have.
 
 A name of several parts begins with a name of the file, or with a module of the product; the next
-part is defined there. A name after "see", "as" or "like" is in the file, or is defined by one module.
-A name in capitals or with an underscore is a name of the code, or a word of
-one of its strings, where columns, settings and keys are.
+part is defined there. A name after "see", "as" or "like" is in the file, or one module defines it.
+A name in capitals or with an underscore is a name of the code, or a word of one of its strings,
+where columns, settings and keys are.
 """
 
 import ast

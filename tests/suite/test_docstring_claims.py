@@ -21,7 +21,7 @@ def test_each_error_of_a_docstring_can_come_from_there():
 
 
 def test_no_docstring_promises_a_result_that_its_function_lacks():
-    assert [f"{each.path}:{line}: {said}" for each in _MODULES for line, said in each.wrong] == []
+    assert [f"{each.path}:{line}: {claim}" for each in _MODULES for line, claim in each.wrong] == []
 
 
 _LIMITS = '''
@@ -61,7 +61,7 @@ def test_an_error_is_looked_up_in_what_a_file_imports(error, is_known):
 
 
 @pytest.mark.parametrize(
-    ("function", "said"),
+    ("function", "claim"),
     [
         ('def store() -> None:\n    """Return the rows."""', ["store: returns nothing"]),
         ('def check() -> None:\n    """Return if it is whole."""', []),
@@ -77,5 +77,5 @@ def test_an_error_is_looked_up_in_what_a_file_imports(error, is_known):
         ),
     ],
 )
-def test_a_result_is_compared_with_the_function(function, said):
-    assert [each for _, each in read_claims("lab/rows.py", function).wrong] == said
+def test_a_result_is_compared_with_the_function(function, claim):
+    assert [each for _, each in read_claims("lab/rows.py", function).wrong] == claim

@@ -9,15 +9,15 @@ from lineage.policy import Policy
 from lineage.policy.resolution import declared_edges
 from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import DAY_MICROS
+from lineage.sli_limits import STREAM_LIMIT_SECONDS
 from slis.evaluation import catalog_frames
 from slis.indicators.completeness.edges import OFTEN
 from slis.indicators.completeness.schemas import EXPECTED_EDGES, NAMES
-from slis.indicators.freshness import STREAMING_LIMIT_SECONDS
 
 _OF_DATASET = f"""
     p.tier, p.tier_origin, coalesce(p.is_regulated, 1 = 0),
     coalesce(p.declared_limit_seconds,
-        CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN {STREAMING_LIMIT_SECONDS} END,
+        CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN {STREAM_LIMIT_SECONDS} END,
         l.limit_seconds),
     {{cadence}}, {{writes}}, a.last_written_at
 """

@@ -26,7 +26,7 @@ from slis.stream.batch import Batches
 from slis.stream.log.spool_reader import BatchLimits
 from slis.stream.merge.merge import LogRange, MergeResult, RangeMismatchError, cursor
 
-LOG_QUERY_ID: Final = "spool"  # `batch.query_id` of every log, for want of a streaming query
+LOG_QUERY_ID: Final = "spool"  # `batch.query_id` of every log: there is no streaming query
 
 SPOOL: Final = "spool"
 KAFKA: Final = "kafka"

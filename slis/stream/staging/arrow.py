@@ -8,9 +8,9 @@ import pyarrow.compute as pc
 
 from lineage.names.keys import KEY_BYTES, shorten
 
-# PostgreSQL has no NUL in texts: its replacement is the one of `lineage.names.names`.
 # As values of Python, rows take ten times the memory of their columns.
 _PIECE_BYTES = 4 << 20
+# PostgreSQL has no NUL in texts: its replacement is the one of `lineage.names.names`.
 _NUL, _SUBSTITUTE = "\x00", "\ufffd"
 
 

@@ -179,7 +179,7 @@ def test_a_stored_policy_of_another_release_is_no_policy(embedded, file):
 
     events = [each["event"] for each in logged]
     assert events.count("stored_policy_unreadable") == 1
-    assert events.count("notifier_without_policy") == 1
+    assert events.count("notifications_without_policy") == 1
     assert "slack:#fallback" in service.turn(minutes=5)
 
 

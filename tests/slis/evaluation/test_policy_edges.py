@@ -5,13 +5,14 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, insert, select, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, migrate, open_catalog, write_transaction
 from lineage.catalog.upsert import fold_rows
 from lineage.policy import Policy
 from lineage.policy.model import DatasetRule
+from lineage.policy.tiers import MIN_RUNS
 from slis.evaluation.affected_datasets import take_changes
 from slis.evaluation.dataset_policies import PolicyMemory, renew_policies
 from tests.suite.examples import is_long
@@ -93,6 +94,24 @@ def test_an_edge_of_a_new_job_resolves_only_its_upstream(catalog, monkeypatch):
     assert renew_policies(catalog, _POLICY, memory, take_changes(catalog))
 
     assert resolved == [1]
+
+
+def test_an_edge_that_reaches_the_number_of_runs_is_noted(catalog):
+    """Compare the trigger, whose number is in a migration, with the rule of tiers."""
+    edge = tables.edge
+    noted = []
+    take_changes(catalog)
+    for runs in (MIN_RUNS - 2, MIN_RUNS - 1, MIN_RUNS, MIN_RUNS + 1):
+        row = {"upstream_key": 2, "downstream_key": 7, "job_key": 70, "runs": runs}
+        seen = {"first_seen_at": 1, "last_seen_at": 1, "job_namespace": "", "job_name": ""}
+        with write_transaction(catalog) as connection:
+            if noted:
+                connection.execute(update(edge).values(runs=runs))
+            else:
+                connection.execute(insert(edge), [{**row, **seen}])
+        noted.append(take_changes(catalog))
+
+    assert noted == [{7}, set(), {7}, set()]
 
 
 def test_a_dataset_is_expected_again_without_the_edge_that_read_it_by_the_way(catalog):

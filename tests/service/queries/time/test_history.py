@@ -1,7 +1,9 @@
 """History of a dataset: schemas with their changes, versions, checksums, writes."""
 
 import pytest
+from sqlalchemy import text
 
+from lineage.catalog.queries import newest_write
 from lineage.catalog.reader import open_reader
 from service.queries.dataset_history import dataset_history
 from service.queries.dataset_lookup import resolve_dataset
@@ -80,6 +82,15 @@ def test_a_cut_history_is_partial_and_keeps_the_oldest_change(lander, catalog, a
     )
     assert found.schemas[0].change.retyped == [Retyped("id", "int", "bigint")]
     assert [len(found.writes), len(found.versions)] == [2, 2]
+
+
+def test_the_newest_of_writes_at_one_time_is_that_of_freshness(lander, catalog, at):
+    """Order them as `NEWEST_WRITE_FIRST` does."""
+    lander.land(*(_write(at(1), run, "v1", _FIRST) for run in ("r1", "r2")))
+    with catalog.connect() as connection:
+        newest = connection.scalar(text(newest_write("root_run_id", "w.job_name IS NOT NULL")))
+
+    assert _history(catalog, 1).writes[0].root_run_id == newest
 
 
 def test_the_command_shows_the_history(lander, catalog, at):
