@@ -71,6 +71,16 @@ def newest_write(column: str, of: str) -> str:
     return f"SELECT w.{column} FROM dataset_write w WHERE {of} {NEWEST_WRITE_FIRST} LIMIT 1"  # noqa: S608 - our own columns
 
 
+# A retirement that a person asked for holds until an event names the dataset `d` again.
+RETIREMENT_HOLDS: Final = "t.requested_at >= d.last_seen_at"
+WITH_RETIREMENT: Final = (
+    f"LEFT JOIN retirement t ON t.dataset_key = d.dataset_key AND {RETIREMENT_HOLDS}"
+)
+# Root runs whose SQL is still to be read. SQLite keeps the order of a CROSS JOIN.
+ROOTS_OF_UNREAD_SQL: Final = """
+    SELECT DISTINCT w.root_run_id FROM sql_run s CROSS JOIN run w
+    WHERE w.run_key = s.run_key AND w.completed_at IS NOT NULL AND w.root_run_id IS NOT NULL
+"""
 # How far a reader of the spool has come; `:reader` is its name.
 CURSOR: Final = "SELECT seq FROM reader_cursor WHERE reader = :reader"
 # Hours of all SLIs: those of the pipeline, and those of what the service served.

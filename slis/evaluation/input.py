@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from sqlalchemy import Connection, Engine, text
 
 from lineage.catalog.meta_keys import EVIDENCE_READ_AT
-from lineage.catalog.queries import is_listed, key_list
+from lineage.catalog.queries import ROOTS_OF_UNREAD_SQL, WITH_RETIREMENT, is_listed, key_list
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import from_micros, to_micros
@@ -67,8 +67,8 @@ _DATASETS = """
         WHERE namespace IS NULL GROUP BY name
     ) n ON n.name = a.last_job_name
     LEFT JOIN ({newest_apps}) k ON k.dataset_key = d.dataset_key
-    LEFT JOIN retirement r ON r.dataset_key = d.dataset_key AND r.requested_at >= d.last_seen_at
-    WHERE {listed} AND r.dataset_key IS NULL {chosen}
+    {retirement}
+    WHERE {listed} AND t.dataset_key IS NULL {chosen}
 """
 # An application without a listener, or one that Spark's settings do not name, is known by its name.
 _JOB_SEEN_AT = """
@@ -76,11 +76,9 @@ _JOB_SEEN_AT = """
 """
 # As long as the SQL of a run that wrote it is to be read, it may name the inputs.
 # Few runs have such SQL: a root run may have 100,000 runs, which each dataset would read again.
-# SQLite keeps the order of a CROSS JOIN.
-_NAMES_INPUT = """
+_NAMES_INPUT = f"""
     a.last_write_names_input OR coalesce(a.last_write_root_run_id IN (
-        SELECT w.root_run_id FROM sql_run s CROSS JOIN run w
-        WHERE w.run_key = s.run_key AND w.completed_at IS NOT NULL), 1 = 0)
+        {ROOTS_OF_UNREAD_SQL}), 1 = 0)
 """
 _LOGS_READ_AT = f"""
     (SELECT CAST(value AS BIGINT) FROM meta WHERE name = '{EVIDENCE_READ_AT}')
@@ -161,7 +159,9 @@ def read_rows(engine: Engine, as_of: datetime, keys: Collection[int] | None = No
         "newest_apps": applications_seen.NEWEST,
         "chosen": "" if keys is None else f"AND d.dataset_key IN ({key_list(keys)})",
     }
-    query = _DATASETS.format(as_of=now, listed=is_listed(), **clamped, **found)
+    query = _DATASETS.format(
+        as_of=now, listed=is_listed(), retirement=WITH_RETIREMENT, **clamped, **found
+    )
     return catalog_frames.read_frame(engine, query, _ROWS)
 
 

@@ -6,6 +6,7 @@ import msgspec
 import pyarrow as pa
 from sqlalchemy import Engine, text
 
+from lineage.catalog.queries import RETIREMENT_HOLDS, ROOTS_OF_UNREAD_SQL
 from lineage.policy import Policy
 from slis.evaluation.dataset_policies import PolicyMemory
 from slis.evaluation.input import Pause, list_pauses, read_excuses
@@ -13,14 +14,10 @@ from slis.evaluation.tallies import Tallies
 
 # So rare that it costs little, so often that an error of the choice is noticed within the hour.
 WHOLE_EVERY = timedelta(hours=1)
-_SQL_ROOTS = """
-    SELECT DISTINCT w.root_run_id FROM sql_run s CROSS JOIN run w
-    WHERE w.run_key = s.run_key AND w.completed_at IS NOT NULL AND w.root_run_id IS NOT NULL
-"""
-_RETIRED = """
-    SELECT r.dataset_key FROM retirement r JOIN dataset d ON d.dataset_key = r.dataset_key
-    WHERE r.requested_at >= d.last_seen_at
-"""
+_RETIRED = f"""
+    SELECT t.dataset_key FROM retirement t JOIN dataset d ON d.dataset_key = t.dataset_key
+    WHERE {RETIREMENT_HOLDS}
+"""  # noqa: S608 - a constant
 
 
 class SharedInputs(msgspec.Struct, frozen=True):
@@ -79,7 +76,7 @@ def load_shared(
 ) -> SharedInputs:
     """Return the inputs that many datasets share, as they are now."""
     with engine.connect() as connection:
-        roots = frozenset(connection.scalars(text(_SQL_ROOTS)))
+        roots = frozenset(connection.scalars(text(ROOTS_OF_UNREAD_SQL)))
         retired = frozenset(connection.scalars(text(_RETIRED)))
     gaps = read_excuses(engine, as_of, backlog_since)
     return SharedInputs(gaps, list_pauses(engine, policy, as_of), roots, retired)

@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Engine
 
-from lineage.catalog.queries import COUNTED_RUN
+from lineage.catalog.queries import COUNTED_RUN, WITH_RETIREMENT
 from lineage.policy import Policy
 from lineage.policy.resolution import declared_edges
 from lineage.policy.tiers import MIN_RUNS
@@ -46,13 +46,13 @@ _JOINED = """
     JOIN dataset_policy p ON p.dataset_key = d.dataset_key
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
     LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
-    LEFT JOIN retirement t ON t.dataset_key = d.dataset_key AND t.requested_at >= d.last_seen_at
+    {retirement}
 """
 _EDGES = f"""
     SELECT e.upstream_key, e.downstream_key, nullif(e.job_name, ''), e.first_seen_at,
         e.last_seen_at, e.last_reported_at, e.runs, e.runs = 0,
         {_OF_DATASET.format(cadence=_CADENCE, writes=_WRITES)}
-    FROM edge e {_JOINED.format(dataset="e.downstream_key")}
+    FROM edge e {_JOINED.format(dataset="e.downstream_key", retirement=WITH_RETIREMENT)}
     WHERE t.dataset_key IS NULL AND e.upstream_key <> e.downstream_key
         AND (e.runs >= {MIN_RUNS} OR coalesce(e.last_reported_at, 0) < e.last_seen_at)
 """  # noqa: S608 - our own tables
@@ -64,7 +64,7 @@ _DECLARED = f"""
         (SELECT coalesce(sum(e.runs), 0) FROM edge e
             WHERE e.upstream_key = x.upstream_key AND e.downstream_key = d.dataset_key),
         1 = 1, {_OF_DATASET.format(cadence="l.cadence_seconds", writes="a.writes")}
-    FROM x {_JOINED.format(dataset="x.dataset_key")}
+    FROM x {_JOINED.format(dataset="x.dataset_key", retirement=WITH_RETIREMENT)}
     WHERE t.dataset_key IS NULL
 """  # noqa: S608 - our own tables
 _NAMES = "SELECT dataset_key, namespace, name FROM dataset"

@@ -7,7 +7,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine, text
 
-from lineage.catalog.queries import is_listed
+from lineage.catalog.queries import WITH_RETIREMENT, is_listed
 from lineage.policy import Policy
 from lineage.policy.objectives import Requirements
 from lineage.states import TIERS
@@ -36,11 +36,11 @@ _FIELDS = {
     "parameters": "count(parameters) > 0",
     "nominal_time": "count(nominal_start_at) > 0",
 }
-_CHOSEN = """
+_CHOSEN = f"""
     FROM dataset d
     JOIN dataset_policy p ON p.dataset_key = d.dataset_key
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
-    LEFT JOIN retirement t ON t.dataset_key = d.dataset_key AND t.requested_at >= d.last_seen_at
+    {WITH_RETIREMENT}
 """
 _WHERE = f"WHERE {is_listed()} AND t.dataset_key IS NULL AND ({{chosen}})"
 _ANY = "SELECT 1 FROM dataset_policy p WHERE {chosen} LIMIT 1"

@@ -1,6 +1,6 @@
 """Runs of a batch, looked up once: the statements of a merge read them from staging tables.
 
-`staging.known_run` has all of them as the catalog knows them now, `staging.known_io` what these
+`staging.batch_run` has all of them as the catalog knows them now, `staging.batch_io` what these
 read and wrote, and `staging.unsourced` those that name no input.
 """
 
@@ -10,10 +10,10 @@ from typing import Final
 from sqlalchemy import Connection, text
 
 from lineage.catalog.new_rows import Then
-from slis.stream.staging.tables import known_io, known_run
+from slis.stream.staging.tables import batch_io, batch_run
 
-_RUNS: Final = ", ".join(column.name for column in known_run.columns)
-_IO: Final = ", ".join(column.name for column in known_io.columns if column.name != "canonical_key")
+_RUNS: Final = ", ".join(column.name for column in batch_run.columns)
+_IO: Final = ", ".join(column.name for column in batch_io.columns if column.name != "canonical_key")
 # Each run with its day.
 RUNS_OF_BATCH: Final = "(SELECT run_key, max(day) AS day FROM s_run GROUP BY run_key)"
 _STORE_RUNS: Final = f"""

@@ -159,7 +159,7 @@ known = _table(  # runs of the batch that the catalog knew before it
     "parent_run_id root_run_id root_job_namespace root_job_name",
     key="run_key",
 )
-known_run = _copy(  # the runs of the batch, as the catalog knows them now
+batch_run = _copy(  # the runs of the batch, as the catalog knows them now
     "t_run",
     runs.run,
     "run_key day run_id job_namespace job_name root_run_id root_job_namespace root_job_name "
@@ -167,7 +167,7 @@ known_run = _copy(  # the runs of the batch, as the catalog knows them now
     "last_fail_at completed_at failed_at nominal_start_at job_type processing_type integration "
     "error_message code_version is_history evidence",
 )
-known_io = _copy(  # what these runs read and wrote
+batch_io = _copy(  # what these runs read and wrote
     "t_io",
     runs.run_io,
     "run_key day dataset_key direction first_event_at last_event_at streamed_at has_statistics "
