@@ -23,10 +23,17 @@ need() {
   [ -z "$made" ] || rm -f "$policy"
 }
 
+# Spark 4 runs on Java 17 and 21. Debian 12 has only the first, Debian 13 only the second.
+java_package() {
+  [ "$(id -u)" != 0 ] || apt-get update -qq || say "the list of packages is old"
+  if apt-cache show openjdk-17-jre-headless >/dev/null 2>&1; then echo openjdk-17-jre-headless
+  else echo openjdk-21-jre-headless; fi
+}
+
 java_major() { java -version 2>&1 | sed -n '1s/.*version "\([0-9]*\).*/\1/p'; }
 
 command -v java >/dev/null && [ "$(java_major)" -ge 17 ] ||
-  need "Java 17, which Spark runs on," openjdk-17-jre-headless
+  need "Java 17 or 21, which Spark runs on," "$(java_package)"
 if [ "$kind" = test ]; then
   command -v promtool >/dev/null || need "Prometheus, which the tests ask," prometheus
   command -v amtool >/dev/null && command -v prometheus-alertmanager >/dev/null ||

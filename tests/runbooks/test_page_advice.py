@@ -3,7 +3,11 @@
 import os
 import re
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -13,10 +17,15 @@ from alerts.root_cause.kinds import KINDS
 from lineage.policy import PolicyFile
 from runbooks.library import page_markdown, page_names
 from service.cli.main import app
-from tests.runbooks.pasted import blocks, commands
+from tests.runbooks.pasted import blocks, commands, queries, simple, simple_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(page_names())
+_REJECTED = (
+    "In scaled mode without `kubernetesSource.actions` this is rejected:"
+    " [restart with kubectl](asking)."
+)
+_PROBES = [("", "", "200"), ("s3", "s3", "200"), ("old", "s3", "HTTP Error 401")]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -38,23 +47,153 @@ def test_a_window_for_an_open_incident_comes_after_its_suppression(name: str):
 
 @pytest.mark.parametrize("end", ["...\n", ""])
 def test_policy_change_that_removes_the_last_token_needs_the_end(tmp_path: Path, end: str):
-    """Run the block of the page: with the line `...` the token is gone at once.
+    """Run the blocks of the page: with the line `...` the token is gone at once.
 
-    Mutant: a page without this line, so that the leaked token keeps working.
+    Mutants: a page without this line, so that the leaked token keeps working; a copy without the
+    mode of the policy, which the user of `lineward up` cannot read.
     """
-    block = next(each for each in blocks(page_markdown("asking"), "sh") if "&& mv" in each)
+    copy, *check_and_rename = _policy_change()
     policy = tmp_path / "lineward.yaml"
     tokens = [f"    - {{name: {name}, sha256: {name * 64}}}\n" for name in "ab"]
     policy.write_text("access:\n  tokens:\n" + "".join(tokens))
+    policy.chmod(0o640)
     file = PolicyFile(policy, settle_seconds=0)
+    _paste(copy, policy)
     (tmp_path / "lineward.yaml.new").write_text(f"access:\n  tokens:\n{tokens[0]}{end}")
-    own = 'lineward() { python -m service.cli.main "$@"; }\n'
-    given = {**os.environ, "LINEWARD_POLICY": str(policy)}
-    subprocess.run(["bash", "-e", "-c", own + block], env=given, check=True, capture_output=True)
+    _paste("".join(check_and_rename), policy)
 
     left = [token.name for token in file.current().guard.tokens]
     assert left == (["a"] if end else ["a", "b"])
     assert (file.error is None) == bool(end)
+    assert policy.stat().st_mode & 0o777 == 0o640
+
+
+def _policy_change() -> list[str]:
+    return [each for each in blocks(page_markdown("asking"), "sh") if "_POLICY.new" in each]
+
+
+def _paste(block: str, policy: Path) -> None:
+    own = 'umask 077; sudo() { "$@"; }; lineward() { python -m service.cli.main "$@"; }\n'
+    given = {**os.environ, "LINEWARD_POLICY": str(policy)}
+    subprocess.run(["bash", "-e", "-c", own + block], env=given, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_only_root_writes_beside_the_policy(name: str):
+    """Find no `mv` or `cp` of the policy without `sudo`: its folder belongs to root.
+
+    Mutant: `mv` in the shell of the user of `lineward up` ends in "Permission denied".
+    """
+    found = [words for words in simple(page_markdown(name)) if words[0] in {"mv", "cp"}]
+
+    assert [words for words in found if any("LINEWARD_POLICY" in each for each in words)] == []
+
+
+def test_the_policy_is_checked_by_the_user_that_reads_it():
+    """Find the check alone in its block: root could read a file that this user cannot."""
+    programs = [[words[0] for words in simple_commands(block)] for block in _policy_change()]
+
+    assert programs == [["sudo"], ["lineward"], ["sudo"]]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_restart_names_the_way_of_scaled_mode_without_rights(name: str):
+    """Find the sentence after the last restart: there the command is rejected."""
+    text = page_markdown(name)
+
+    if any(words[:2] == ["act", "restart-role"] for words in commands(text)):
+        assert _REJECTED in text.rpartition("act restart-role")[2]
+
+
+@pytest.mark.parametrize("name", sorted(set(PAGES) - {"asking"}))
+def test_a_log_file_names_the_way_of_scaled_mode(name: str):
+    """Find the link on each page that prints a log file: scaled mode has none."""
+    text = page_markdown(name)
+
+    if any(words[0] == "tail" and "/logs/" in words[-1] for words in simple(text)):
+        assert "In scaled mode, read the log [with kubectl](asking)." in text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "LineageCollectorDown",
+        "LineageIngestionStopped",
+        "LineageSpoolFailing",
+        "LineageSpoolGrowing",
+        "ingestion",
+    ],
+)
+def test_pages_on_a_waiting_spool_name_the_log_of_the_shipper(name: str):
+    """Find the command of the row; the container is that of the chart.
+
+    Mutant: in scaled mode these pages had a restart of the pipeline, which reads no spool.
+    """
+    row = next(line for line in page_markdown(name).splitlines() if "the shipper cannot" in line)
+    container = re.search(r"logs lineward-collector-0 -c (\w+) --tail", row)
+    chart = (ROOT / "helm/lineward/templates/scaled/collector.yaml").read_text("utf-8")
+
+    assert container is not None
+    assert f'"name" "{container[1]}"' in chart
+    assert "`lineage_shipper_lag_seconds`" in row
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_each_port_of_a_command_is_forwarded_from_kubernetes(name: str):
+    """Find each port in a `port-forward`: without it, a part that runs seems to be down."""
+    text = page_markdown(name)
+    shell = "".join(blocks(text, "sh"))
+    forwards = re.findall(
+        r"port-forward (.*)", "".join(blocks(page_markdown("asking"), "sh")) + shell
+    )
+
+    ports = set(re.findall(r"http://127\.0\.0\.1:(\d+)", shell))
+    assert ports <= set(re.findall(r"\b\d{4}\b", " ".join(forwards)))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_query_of_alerts_selects_those_of_lineward(name: str):
+    """Find the label `area`: kube-prometheus-stack has a Watchdog of its own."""
+    for query in queries(page_markdown(name)):
+        assert all("area=" in found for found in re.findall(r"ALERTS\{[^}]*\}", query))
+
+
+@pytest.mark.parametrize(("token", "required", "status"), _PROBES)
+def test_the_probe_of_marquez_sends_the_token_if_there_is_one(
+    tmp_path: Path, token: str, required: str, status: str
+):
+    """Run the command of the page against a server that requires this token, or none.
+
+    Mutant: a probe without the header says that the token was replaced.
+    """
+    page = "".join(blocks(page_markdown("MarquezForwardingStopped"), "sh"))
+    command = re.search(r"(?s)python3 -c '.*?' .*?\n", page)
+    file = tmp_path / "token"
+    file.write_text(f"{token}\n")
+    assert command is not None
+    with _marquez(required) as url:
+        names = {"LINEWARD_MARQUEZ_URL": url}
+        names |= {"LINEWARD_MARQUEZ_TOKEN_FILE": str(file)} if token else {}
+        given = {**os.environ, **names}
+        done = subprocess.run(
+            ["bash", "-c", command[0]], env=given, capture_output=True, text=True, check=False
+        )
+
+    assert status in done.stdout + done.stderr
+
+
+@contextmanager
+def _marquez(token: str) -> Iterator[str]:
+    class Marquez(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            is_right = self.headers.get("Authorization") == (f"Bearer {token}" if token else None)
+            self.send_response(200 if is_right else 401)
+            self.end_headers()
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Marquez) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.mark.parametrize("name", ["asking", "UnauthorizedAccess", "access"])

@@ -75,7 +75,12 @@ def run() -> None:
 def replay(
     *,
     start: Annotated[
-        str | None, typer.Option("--from", help="Start, ISO 8601 with time zone, inclusive.")
+        str | None,
+        typer.Option(
+            "--from",
+            help="Start by the time in the events, ISO 8601 with time zone, inclusive."
+            " Begin earlier if files were shipped late.",
+        ),
     ] = None,
     end: Annotated[str | None, typer.Option("--to", help="End, exclusive \\[now].")] = None,
     run: Annotated[

@@ -1,12 +1,16 @@
-"""Unit and settings of docs/one-machine.md."""
+"""Unit and settings of docs/one-machine.md, policies of docs/get-started.md, and the setup."""
 
 import configparser
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from lineage.policy.reading import load_policy
+from lineage.policy.resolution import PolicyDecision, decide_policy
 from service.cli.commands.command_table import COMMANDS
 from tests.suite.variables import setting_variables
 
@@ -50,3 +54,53 @@ def test_the_policy_needs_a_token(blocks: list[str], tmp_path: Path):
 
     assert policy.guard is not None
     assert [one.token_file for one in policy.guard.tokens] == ["people.token"]
+
+
+def test_the_first_policies_match_the_datasets_of_the_first_job(tmp_path: Path):
+    """Decide by both policies of the page for the folders that its job writes.
+
+    Mutants: `raw/readings`, which is another dataset; `/tmp/weather/core/*` without the namespace.
+    """
+    page = (_ROOT / "docs" / "get-started.md").read_text("utf-8")
+    readings, stations = re.findall(r'\.parquet\("(/tmp/[^"]+)"\)\n', page)
+    generated, policy = (text for _, text in _BLOCK.findall(page))
+
+    assert _decide(tmp_path, generated, readings).generated
+    assert _decide(tmp_path, policy, readings).generated
+    found = _decide(tmp_path, policy, stations)
+    assert (found.owner, found.tier, found.limit_seconds) == ("weather", "critical", 26 * 3600)
+
+
+def _decide(folder: Path, policy: str, name: str) -> PolicyDecision:
+    file = folder / "lineward.yaml"
+    file.write_text(policy)
+    return decide_policy(load_policy(file), "file", name)
+
+
+@pytest.mark.parametrize(("has_java_17", "package"), [(True, 17), (False, 21)])
+def test_the_setup_names_a_java_that_this_debian_has(
+    tmp_path: Path, *, has_java_17: bool, package: int
+):
+    """Run it without Java and without rights, with an `apt-cache` that knows Java 17 or does not.
+
+    Mutant: `openjdk-17-jre-headless` on Debian 13, which has no such package.
+    """
+    for name in ("bash", "dirname"):
+        (tmp_path / name).symlink_to(str(shutil.which(name)))
+    _write_program(tmp_path / "id", "echo 1000")
+    _write_program(tmp_path / "apt-cache", f"exit {0 if has_java_17 else 100}")
+    done = subprocess.run(
+        [tmp_path / "bash", _ROOT / "scripts" / "setup.sh", "runtime"],
+        env={**os.environ, "PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert f"apt-get install openjdk-{package}-jre-headless)" in done.stderr
+
+
+def _write_program(path: Path, line: str) -> None:
+    path.write_text(f"#!{shutil.which('bash')}\n{line}\n")
+    path.chmod(0o755)
