@@ -20,12 +20,12 @@ from sqlalchemy import Engine, text
 from lab.bench.catalogs import CatalogMeter, empty_catalog
 from lab.bench.footprint import CpuMeter, memory_bytes
 from lineage.process.clock import SECOND_MICROS, system_clock
-from slis.evaluation.backlog import backlog_since
 from slis.made_up_events import fill_spool, make_events
 from slis.settings import PipelineSettings, SharedPaths
 from slis.spark import garbage_collection
 from slis.spark.session import spark_session
 from slis.stream.landing import BatchLanding
+from slis.stream.log.spool_log import backlog_since
 from slis.stream.log.spool_reader import BatchLimits, open_spool_to_read
 from slis.stream.merge.merge import MergeResult
 from slis.stream.running import StreamThread

@@ -14,7 +14,7 @@ from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import to_micros
 from slis.evaluation.dataset_states import differ
 from slis.evaluation.judged_estate import JudgedEstate, SharedInputs
-from slis.stream.names.key_queries import in_parts
+from slis.key_queries import in_parts
 
 _ANY_CHANGE = "SELECT 1 FROM dataset_change LIMIT 1"
 _TAKE_CHANGES = "DELETE FROM dataset_change RETURNING dataset_key"

@@ -6,18 +6,18 @@ from importlib import import_module
 from typing import Any
 
 from pyspark.sql import SparkSession
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 
 from lineage.periods import Monotonic
 from lineage.policy.file import PolicyFile
-from lineage.process.clock import Clock
-from slis.evaluation.backlog import next_deadline
+from lineage.process.clock import Clock, from_micros, to_micros
 from slis.periodic import Evaluations
 from slis.spark import garbage_collection
 from slis.spark.session import in_evaluation_pool
 from slis.stream.log.event_log import EventLog
 
 _FIRST_BATCH = timedelta(seconds=40)
+_NEXT_CHANGE = "SELECT min(next_change_at) FROM dataset_judgement WHERE next_change_at > :after"
 
 
 class EvaluationTurns:
@@ -94,3 +94,10 @@ class EvaluationTurns:
             return False
         waits = max(now - waiting, timedelta(seconds=self._monotonic() - self._started_at))
         return waits < _FIRST_BATCH
+
+
+def next_deadline(engine: Engine, now: datetime) -> datetime | None:
+    """Return when the next dataset may change without a fact, by the evaluation as of `now`."""
+    with engine.connect() as connection:
+        at = connection.scalar(text(_NEXT_CHANGE), {"after": to_micros(now)})
+    return None if at is None else from_micros(at)

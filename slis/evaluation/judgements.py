@@ -14,7 +14,7 @@ from lineage.catalog.upsert import fold_rows
 from lineage.states import BAD, COVERAGE, FRESHNESS, UNKNOWN
 from slis.evaluation.affected_datasets import hash_near_names
 from slis.evaluation.dataset_states import Row
-from slis.stream.names.key_queries import in_parts
+from slis.key_queries import in_parts
 
 _HELD: Final = """
     SELECT dataset_key, tier, tier_origin, is_source, coverage, freshness

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, text
 
 from lineage.catalog.engine import exclusive_transaction
 from lineage.policy.tiers import tier_edges
-from slis.stream.names.key_queries import in_parts
+from slis.key_queries import in_parts
 
 _EDGE = "SELECT upstream_key, downstream_key, job_key, runs FROM edge"
 _INTO = f"{_EDGE} WHERE downstream_key IN :keys"

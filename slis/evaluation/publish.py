@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
-from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
+from lineage.catalog.meta_keys import BEHIND_SINCE, EDGES_EVALUATED_AT, EVENTS_WAIT_SINCE
 from lineage.catalog.upsert import add_up, fold_rows
 from lineage.process.clock import DAY_MICROS, to_micros
 from lineage.states import (
@@ -18,7 +18,6 @@ from lineage.states import (
     INGESTION_LAG,
     MISSING_PROVENANCE,
 )
-from slis.evaluation.backlog import note_backlog
 from slis.evaluation.counters import (
     OF_EDGES,
     Amount,
@@ -41,11 +40,13 @@ from slis.evaluation.dataset_states import (
 from slis.evaluation.input import EvaluationRange, range_of_evaluation
 from slis.evaluation.judgements import JudgementChanges, change_judgements
 from slis.indicators.lag import BOUNDS_SECONDS
-from slis.meta import read_meta_number
+from slis.meta import put_meta, read_meta_number
 
 _NO_ORIGIN = "default"
 # So long after edges were judged last, nothing of it is shown as how things are now.
 _EDGES_STALE = timedelta(minutes=10)
+# A batch may take as long on a busy machine. Older events wait because of an outage of ours.
+_BEHIND = timedelta(seconds=60)
 
 
 class OvertakenError(Exception):
@@ -225,3 +226,19 @@ def _add_to_lag_buckets(connection: Connection, lags: list[Row]) -> None:
             sums[row["processing"], le] = sums.get((row["processing"], le), 0.0) + value
     rows = [{"processing": kind, "le": le, "value": value} for (kind, le), value in sums.items()]
     fold_rows(connection, tables.lag_bucket, rows, {"value": add_up})
+
+
+def note_backlog(connection: Connection, as_of: datetime, waiting: datetime | None) -> None:
+    """Note how far an evaluation is behind the events that were received.
+
+    Args:
+        connection: inside the transaction that publishes the evaluation.
+        as_of: of the evaluation.
+        waiting: when the oldest event that it lacks was received; None: it lacks none.
+    """
+    at = to_micros(as_of)
+    # A clock that was ahead noted a time that has not come.
+    first = min(read_meta_number(connection, BEHIND_SINCE) or at, at)
+    is_behind = waiting is not None and as_of - waiting > _BEHIND
+    since = 0 if waiting is None else to_micros(waiting)
+    put_meta(connection, {EVENTS_WAIT_SINCE: since, BEHIND_SINCE: first if is_behind else 0})

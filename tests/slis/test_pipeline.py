@@ -21,12 +21,13 @@ from lineage.event_log.spool_tables import EVENT_TABLE
 from lineage.policy import PolicyError, PolicyFile
 from lineage.process.clock import to_micros
 from slis.evaluation import evaluation, evaluation_turns
-from slis.evaluation.backlog import backlog_since, is_ready, next_deadline
+from slis.evaluation.evaluation_turns import next_deadline
 from slis.evaluation.warmup import warm_up
 from slis.periodic import Evaluations, PeriodicTask
 from slis.pipeline import Pipeline, give_up_evaluation
 from slis.settings import PipelineSettings, SharedPaths
 from slis.spark.session import EVALUATION_POOL, POOL
+from slis.stream.log.spool_log import backlog_since, is_ready
 from slis.stream.merge.merge import MergeResult, advance_cursor
 from slis.stream.running import PipelineStoppedError
 from tests.slis.stream.spools import rows, run_event, spool

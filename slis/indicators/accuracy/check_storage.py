@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, text
 
 from lineage.names.keys import key
-from slis.stream.names.key_queries import in_parts
+from slis.key_queries import in_parts
 
 Check = Mapping[str, Any]
 """A row of `accuracy.schemas.FINDINGS`."""

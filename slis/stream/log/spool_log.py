@@ -13,8 +13,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine
 
 from lineage.lake.storage import Lake
-from lineage.process.clock import Clock
-from slis.evaluation.backlog import backlog_since, is_ready
+from lineage.process.clock import Clock, from_micros
 from slis.lake.names import FolderName
 from slis.settings import SharedPaths
 from slis.stream.batch import Batches
@@ -155,3 +154,25 @@ class SpoolLog:
         # At its first use, as the evaluation: the stream is up before.
         count = import_module("slis.indicators.error_rate").count_received
         return bool(count(engine, self._place.spool, clock))
+
+
+def is_ready(spool: Path) -> bool:
+    """Return whether the collector has made its spool."""
+    if not spool.exists():
+        return False
+    with closing(open_spool_to_read(spool)) as connection:
+        made = "SELECT count(*) FROM sqlite_master WHERE name = 'event'"
+        return bool(connection.execute(made).fetchone()[0])
+
+
+def backlog_since(spool: Path, engine: Engine) -> datetime | None:
+    """Return when the oldest event that has not landed was received; None where none waits."""
+    if not spool.exists():
+        return None
+    with engine.connect() as connection:
+        at = cursor(connection)
+    with closing(open_spool_to_read(spool)) as connected:
+        row = connected.execute(
+            "SELECT received_at FROM event WHERE seq > ? ORDER BY seq LIMIT 1", (at,)
+        ).fetchone()
+    return None if row is None else from_micros(row[0])

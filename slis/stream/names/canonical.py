@@ -10,10 +10,10 @@ from collections.abc import Set as AbstractSet
 from sqlalchemy import Connection, text
 
 from lineage.names.aliases import canonical_by_key
+from slis.key_queries import in_parts
 from slis.stream.names.claims import RENAME, SYMLINK, DatasetLink, holding_links, past_renames
 from slis.stream.names.claims_catalog import claims_of, keep_holding, unlink, writers_of
 from slis.stream.names.files import join_files
-from slis.stream.names.key_queries import in_parts
 from slis.stream.names.rekey import move_facts
 
 LINKS = "('symlink', 'rename', 'policy')"  # rules whose two names are one dataset

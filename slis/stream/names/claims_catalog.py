@@ -10,8 +10,8 @@ from sqlalchemy import Connection, Row, text
 from lineage.catalog import tables
 from lineage.catalog.upsert import at_the_later, fold_rows, greatest, least, upsert
 from lineage.states import TIERS
+from slis.key_queries import in_parts
 from slis.stream.names.claims import DROP, RENAME, SYMLINK, DatasetLink, LinkClaims, Writers
-from slis.stream.names.key_queries import in_parts
 
 # The longest prefix of a job namespace that surely fits an index entry of PostgreSQL.
 _BY = "substr(r.root_job_namespace, 1, 200)"

@@ -13,7 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, text
 
 from lineage.names.names import is_named_after
-from slis.stream.names.key_queries import in_parts
+from slis.key_queries import in_parts
 from slis.stream.names.rekey import find_known, move_facts
 
 _WRITTEN: Final = "EXISTS (SELECT 1 FROM dataset_producer p WHERE p.dataset_key = {key})"

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Dialect, Table, TextClause, bi
 from lineage.catalog import tables
 from lineage.catalog.queries import NO_TIER, NOT_JUDGED
 from lineage.catalog.upsert import Fold, both, either, greatest, least, prepare
+from slis.key_queries import in_parts
 from slis.stream.derived.activity import renew_last_write
 from slis.stream.derived.edges import ORIGIN, ORIGIN_OF_RUN
 from slis.stream.derived.failed_runs import FAILURE_FOLDS
@@ -17,7 +18,6 @@ from slis.stream.facets.assertions import ASSERTION_FOLDS
 from slis.stream.facets.column_edges import COLUMN_EDGE_FOLDS
 from slis.stream.facets.descriptions import DESCRIPTION_FOLDS, FIELD_TAG_FOLDS, TAG_FOLDS
 from slis.stream.facets.facet_rows import job_key
-from slis.stream.names.key_queries import in_parts
 
 
 def _known(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401

@@ -5,7 +5,7 @@ from datetime import timedelta
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
 from lineage.process.clock import from_micros
-from slis.evaluation.backlog import note_backlog
+from slis.evaluation.publish import note_backlog
 from slis.meta import read_meta_number
 from tests.slis.sli_frames import day
 
