@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from lineage.event_log.settings import SPOOL, read_log
+from lineage.input_log.settings import SPOOL, read_log
 from lineage.process import environment
 from lineage.process.http_hosts import OwnHosts, is_loopback
 from lineage.process.setting_files import add_password

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import structlog
 
-from lineage.event_log.spool_tables import EVENT_TABLE
+from lineage.input_log.spool_tables import EVENT_TABLE
 
 LOG_PAGES = 16_000  # 64 MiB, as journal_size_limit
 SCHEMA = f"""{EVENT_TABLE}CREATE TABLE IF NOT EXISTS rejected (

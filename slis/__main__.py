@@ -19,7 +19,7 @@ import structlog
 from pyspark.sql import SparkSession
 
 from lineage.catalog.revision import require_usable
-from lineage.event_log.settings import KafkaLog, read_log, read_log_settings
+from lineage.input_log.settings import KafkaLog, read_log, read_log_settings
 from lineage.process.clock import system_clock
 from lineage.process.disk import disk_problem
 from lineage.process.environment import InvalidSettingError
@@ -32,7 +32,7 @@ from slis.spark.session import describe_session, empty_scratch, spark_session
 from slis.spark.session_settings import is_submitted
 
 if TYPE_CHECKING:
-    from slis.stream.log.event_log import EventLog
+    from slis.stream.log.input_log import InputLog
 
 log = structlog.get_logger(__name__)
 
@@ -132,7 +132,7 @@ def _run(
 
 def _open_log(
     log_settings: KafkaLog | None, place: SharedPaths, chosen: PipelineSettings
-) -> "EventLog":
+) -> "InputLog":
     """Return the log that feeds the catalog; raises as `_topic`."""
     from slis.stream.log.spool_log import SpoolLog  # noqa: PLC0415 - loads Spark's Python
 
@@ -141,7 +141,7 @@ def _open_log(
     return _topic(log_settings, chosen)
 
 
-def _topic(log_settings: KafkaLog, chosen: PipelineSettings) -> "EventLog":
+def _topic(log_settings: KafkaLog, chosen: PipelineSettings) -> "InputLog":
     """Return the topic as the pipeline's log.
 
     Raises:

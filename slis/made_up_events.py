@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from lineage.event_log.spool_tables import EVENT_TABLE
+from lineage.input_log.spool_tables import EVENT_TABLE
 from lineage.process.clock import to_micros
 
 JOBS = 500

@@ -31,7 +31,7 @@ from slis.spark import garbage_collection
 from slis.spark.session import EVALUATION_POOL
 from slis.stream.failures.causes import describe_jvm_exit, poll_jvm
 from slis.stream.landing import BatchLanding
-from slis.stream.log.event_log import EventLog
+from slis.stream.log.input_log import InputLog
 from slis.stream.log.spool_log import SpoolLog
 from slis.stream.log.spool_reader import BatchLimits
 from slis.stream.merge.merge import MergeResult
@@ -64,7 +64,7 @@ class Pipeline:
         clock: Clock,
         policy: PolicyFile | None = None,
         *,
-        source: EventLog | None = None,
+        source: InputLog | None = None,
         monotonic: Monotonic = time.monotonic,
     ) -> None:
         """Read the policy.

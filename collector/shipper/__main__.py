@@ -13,7 +13,7 @@ from collector.settings import CollectorLocation
 from collector.shipper import metrics
 from collector.shipper.producing import NotShippedError, ProducerFailedError
 from collector.shipper.shipper import Shipper
-from lineage.event_log.settings import KafkaLog, read_log
+from lineage.input_log.settings import KafkaLog, read_log
 from lineage.process import environment
 from lineage.process.clock import system_clock
 from lineage.process.environment import InvalidSettingError

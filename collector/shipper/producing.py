@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import msgspec
 from confluent_kafka import KafkaError
 
-from lineage.event_log.records import Record
+from lineage.input_log.records import Record
 
 
 class Producer(Protocol):

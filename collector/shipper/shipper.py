@@ -35,7 +35,7 @@ from collector.shipper.window import (
     read_heartbeat,
     read_window,
 )
-from lineage.event_log.records import GOODBYE, REJECTED, Record, headers_of
+from lineage.input_log.records import GOODBYE, REJECTED, Record, headers_of
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 
 HEARTBEAT_SECONDS = 5.0

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from collector.shipper.position import ShippedPosition
 from lineage import origins
-from lineage.event_log.records import GAP, HEARTBEAT, REJECTED, Record
+from lineage.input_log.records import GAP, HEARTBEAT, REJECTED, Record
 
 # The pipeline remembers the records of one window, to know those that are sent again.
 MOST_RECORDS = 1_000

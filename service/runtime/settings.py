@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from collector.sender_secret import secret_path
-from lineage.event_log.settings import SPOOL
+from lineage.input_log.settings import SPOOL
 from lineage.lake.settings import LakeSettings, read_lake_settings
 from lineage.lake.storage import Lake, open_lake
 from lineage.process import environment

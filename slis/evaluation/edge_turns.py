@@ -1,4 +1,4 @@
-"""Periodic reading of event logs and judging of edges, beside the evaluations."""
+"""Periodic reading of Spark's event logs and judging of edges, beside the evaluations."""
 
 import shutil
 from datetime import datetime, timedelta
@@ -13,20 +13,20 @@ from slis.periodic import Evaluations
 from slis.settings import PipelineSettings, SharedPaths
 from slis.spark import garbage_collection
 from slis.spark.session import in_evaluation_pool
-from slis.stream.log.event_log import EventLog
+from slis.stream.log.input_log import InputLog
 from slis.stream.log.spool_log import SpoolLog
 
 log = structlog.get_logger(__name__)
 
 # Imported at their first use, as the evaluation: the stream is up before.
 _OTHER_ORACLES = (
-    ("sql", "slis.indicators.accuracy.sql_catalog", "hold_sql"),
-    ("own_words", "slis.indicators.accuracy.own_catalog", "hold_own_words"),
+    ("sql", "slis.indicators.accuracy.sql_catalog", "check_sql"),
+    ("facets", "slis.indicators.accuracy.facet_catalog", "check_facets"),
 )
 
 
 class EdgeTurns:
-    """Turns of edges, each when due: one thread, so that no check is counted while it is made."""
+    """Work on edges, when due: in one thread, so that no check is counted while it is made."""
 
     def __init__(  # noqa: PLR0913 - what the pipeline has
         self,
@@ -37,7 +37,7 @@ class EdgeTurns:
         *,
         policy: PolicyFile,
         evaluations: Evaluations,
-        source: EventLog | None = None,
+        source: InputLog | None = None,
     ) -> None:
         self._source = source or SpoolLog(place)
         self._spark = spark
@@ -49,11 +49,11 @@ class EdgeTurns:
         self._last: datetime | None = None
 
     def take(self, now: datetime) -> None:
-        """Read what is new in the event logs, compare it, and judge all edges.
+        """Read what is new in Spark's event logs, compare it, and judge all edges.
 
         Not before the first evaluation: what the policy says of datasets is known only then.
 
-        Edges are judged whatever becomes of the logs.
+        Edges are judged even if the logs cannot be read.
         """
         if self._evaluations.last is None or self._is_early(now):
             return
@@ -62,7 +62,7 @@ class EdgeTurns:
         settle = self._settle(now, waiting)
         in_evaluation_pool(self._spark)
         try:
-            # The event log first: where it is whole, nobody else is asked.
+            # First: where Spark's event log is whole, no other oracle checks an edge.
             self._read_evidence(now, settle)
         finally:
             try:
@@ -72,7 +72,7 @@ class EdgeTurns:
 
     def _judge(self, now: datetime, settle: timedelta, waiting: datetime | None) -> None:
         try:
-            self._ask_others(now, settle)
+            self._check_by_others(now, settle)
         finally:
             # At its first use, as the evaluation: the stream is up before.
             judge = import_module("slis.evaluation.edge_evaluation").evaluate_edges
@@ -93,10 +93,10 @@ class EdgeTurns:
         usual = timedelta(seconds=self._settings.evidence_settle_seconds)
         return usual if waiting is None else usual + max(timedelta(0), now - waiting)
 
-    def _ask_others(self, now: datetime, settle: timedelta) -> None:
-        for oracle, module, hold in _OTHER_ORACLES:
-            held = getattr(import_module(module), hold)
-            if edges := held(self._spark, self._engine, now, settle):
+    def _check_by_others(self, now: datetime, settle: timedelta) -> None:
+        for oracle, module, name in _OTHER_ORACLES:
+            check = getattr(import_module(module), name)
+            if edges := check(self._spark, self._engine, now, settle):
                 log.info("edges_checked", oracle=oracle, edges=edges)
                 self._evaluations.note()
 

@@ -14,7 +14,7 @@ from lineage.process.clock import Clock, from_micros, to_micros
 from slis.periodic import Evaluations
 from slis.spark import garbage_collection
 from slis.spark.session import in_evaluation_pool
-from slis.stream.log.event_log import EventLog
+from slis.stream.log.input_log import InputLog
 
 _FIRST_BATCH = timedelta(seconds=40)
 _NEXT_CHANGE = "SELECT min(next_change_at) FROM dataset_judgement WHERE next_change_at > :after"
@@ -29,7 +29,7 @@ class EvaluationTurns:
         evaluations: Evaluations,
         *,
         policy: PolicyFile,
-        source: EventLog,
+        source: InputLog,
         clock: Clock,
         monotonic: Monotonic = time.monotonic,
     ) -> None:

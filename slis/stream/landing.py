@@ -26,7 +26,7 @@ from slis.stream.failures.causes import (
     was_stopped,
 )
 from slis.stream.failures.set_aside import set_event_aside, try_control_event
-from slis.stream.log.event_log import STOPPING, EventLog, Portion, range_of
+from slis.stream.log.input_log import STOPPING, InputLog, Portion, range_of
 from slis.stream.log.spool_log import SpoolLog
 from slis.stream.log.spool_reader import BatchLimits
 from slis.stream.merge.merge import MergeResult
@@ -63,7 +63,7 @@ class BatchLanding:
         landed: Callable[[MergeResult], None] = lambda _: None,
         policy: Callable[[], Policy] = lambda: DEFAULT,
         writer: LakeWriter | None = None,
-        source: EventLog | None = None,
+        source: InputLog | None = None,
         spark: Callable[[], SparkSession | None] = lambda: None,
     ) -> None:
         """Land nothing yet.

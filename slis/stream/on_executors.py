@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
-from lineage.event_log.records import EVENTS
+from lineage.input_log.records import EVENTS
 from lineage.lake.storage import Lake
 from slis.lake.batches import with_times
 from slis.lake.files import File, write_batches

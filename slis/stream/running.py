@@ -8,7 +8,7 @@ import structlog
 from lineage.process.health import HEALTH
 from slis.stream.failures.causes import reason_line
 from slis.stream.landing import BatchLanding, SparkGoneError, WaitError
-from slis.stream.log.event_log import STOPPING
+from slis.stream.log.input_log import STOPPING
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ from functools import partial
 from pyspark.sql import SparkSession
 
 from lineage.catalog.engine import open_catalog
-from lineage.event_log.settings import read_log
+from lineage.input_log.settings import read_log
 from lineage.process.clock import system_clock
 from lineage.process.role import begin_role
 from slis import settings
@@ -19,7 +19,7 @@ from slis.spark.session import spark_session
 from slis.spark.session_settings import is_submitted
 from slis.stream.kafka.log import TopicLog
 from slis.stream.landing import BatchLanding
-from slis.stream.log.event_log import EventLog
+from slis.stream.log.input_log import InputLog
 from slis.stream.log.spool_log import SpoolLog
 from slis.stream.log.spool_reader import BatchLimits
 
@@ -43,7 +43,7 @@ def main() -> None:
             time.sleep(chosen.poll_seconds)
 
 
-def _source(place: settings.SharedPaths, chosen: settings.PipelineSettings) -> EventLog:
+def _source(place: settings.SharedPaths, chosen: settings.PipelineSettings) -> InputLog:
     topic = read_log()
     if topic is None:
         return SpoolLog(place)

@@ -28,8 +28,8 @@ from collector.shipper.__main__ import CLIENT
 from collector.shipper.producing import kafka_key
 from collector.shipper.window import MOST_RECORDS
 from lab.bench.catalogs import empty_catalog
-from lineage.event_log.records import Record, headers_of
-from lineage.event_log.settings import KafkaLog
+from lineage.input_log.records import Record, headers_of
+from lineage.input_log.settings import KafkaLog
 from lineage.process.clock import system_clock, to_micros
 from lineage.process.logs import log_to_stderr
 from service.cli.terminal import console

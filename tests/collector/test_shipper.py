@@ -22,8 +22,8 @@ from collector.shipper.position import ShippedPosition, read_position
 from collector.shipper.producing import NotShippedError, ProducerFailedError, kafka_key
 from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
-from lineage.event_log.records import Record, headers_of, read_record
-from lineage.event_log.settings import read_log
+from lineage.input_log.records import Record, headers_of, read_record
+from lineage.input_log.settings import read_log
 from lineage.process.clock import from_micros, to_micros
 from lineage.process.environment import InvalidSettingError
 from tests.fakes.topic import Topic

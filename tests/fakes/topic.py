@@ -5,7 +5,7 @@ from zlib import crc32
 
 from confluent_kafka import KafkaError, KafkaException
 
-from lineage.event_log.records import read_record
+from lineage.input_log.records import read_record
 from slis.stream.kafka.client import LogReadError, TopicState
 from slis.stream.kafka.plan import BatchPlan
 from slis.stream.kafka.range_reader import RangeReader

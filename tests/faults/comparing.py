@@ -9,8 +9,8 @@ from confluent_kafka import Consumer, TopicPartition
 from sqlalchemy import Engine, Row, Select, text
 
 from lineage.catalog.tables import metadata
-from lineage.event_log.records import read_record
-from lineage.event_log.settings import KafkaLog, read_log
+from lineage.input_log.records import read_record
+from lineage.input_log.settings import KafkaLog, read_log
 from lineage.lake.reading import read_events
 from lineage.lake.storage import Lake
 from lineage.process.clock import system_clock

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lineage.event_log.settings import read_log
+from lineage.input_log.settings import read_log
 from tests.collector.running import ROOT, Collector
 from tests.faults.comparing import read_topic
 from tests.faults.pods import Pod, count_shipped, start_pods

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from lineage.event_log.settings import read_log
+from lineage.input_log.settings import read_log
 from tests.collector.bodies import new_body
 from tests.collector.running import Collector
 from tests.faults.collectors import mutant

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from lineage.event_log.settings import LogSettings
+from lineage.input_log.settings import LogSettings
 from slis.spark.session_settings import JVM
 from tests.helm.charts import (
     each_scaled,

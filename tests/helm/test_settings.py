@@ -6,7 +6,7 @@ import pytest
 
 from alerts.notify.settings import DeliverySettings, Variables
 from collector.settings import Limits
-from lineage.event_log.settings import LogSettings, read_log
+from lineage.input_log.settings import LogSettings, read_log
 from lineage.lake.settings import LakeSettings
 from lineage.process import environment
 from lineage.process.health_port import HealthPort

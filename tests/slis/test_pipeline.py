@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.event_log.spool_tables import EVENT_TABLE
+from lineage.input_log.spool_tables import EVENT_TABLE
 from lineage.policy import PolicyError, PolicyFile
 from lineage.process.clock import to_micros
 from slis.evaluation import evaluation, evaluation_turns

@@ -6,7 +6,7 @@ import msgspec
 
 from alerts.notify.settings import DeliverySettings, Variables
 from collector.settings import CollectorLocation, Limits
-from lineage.event_log.settings import Log, LogSettings
+from lineage.input_log.settings import Log, LogSettings
 from lineage.lake.settings import LakeSettings
 from lineage.process.health_port import HealthPort
 from runbooks.actions.kubernetes_settings import KubernetesSettings

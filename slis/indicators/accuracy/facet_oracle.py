@@ -13,7 +13,7 @@ _SAYS = f"outcome = '{EDGE_MISSING}'"
 _WRITE = ("root_run_id", "downstream_key")
 
 
-def own_checks(named: DataFrame, reported: DataFrame, whole: DataFrame) -> DataFrame:
+def facet_checks(named: DataFrame, reported: DataFrame, whole: DataFrame) -> DataFrame:
     """Return each source that a run's facets name and its inputs lack; never a good one.
 
     Args:

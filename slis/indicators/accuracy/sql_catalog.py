@@ -1,4 +1,4 @@
-"""SQL texts of the catalog: parsed once each, and held against the edges of the runs that ran."""
+"""SQL texts of the catalog: parsed once each, and compared with the edges of the runs that ran."""
 
 from datetime import datetime, timedelta
 
@@ -80,11 +80,11 @@ _OF_TEXT = "run_key bigint, root_run_id string, sql_key bigint, names string"
 _DONE = "DELETE FROM sql_run WHERE run_key = :run_key AND sql_key = :sql_key"
 
 
-def hold_sql(spark: SparkSession, engine: Engine, now: datetime, settle: timedelta) -> int:
-    """Parse the texts that are new, and hold those of runs that ended against their edges.
+def check_sql(spark: SparkSession, engine: Engine, now: datetime, settle: timedelta) -> int:
+    """Parse new texts, and compare those of runs that ended with the edges of these runs.
 
     Returns:
-        The number of edges that were held against, or inferred.
+        The number of edges that were compared or inferred.
     """
     _parse(spark, engine)
     due = _DUE.format(settled=to_micros(now - settle))

@@ -18,8 +18,8 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
-from lineage.event_log.records import FOREIGN, read_record
-from lineage.event_log.settings import KafkaLog
+from lineage.input_log.records import FOREIGN, read_record
+from lineage.input_log.settings import KafkaLog
 from lineage.process.environment import InvalidSettingError
 from slis.stream.kafka.plan import BatchPlan, Range
 from slis.stream.kafka.range_reader import RangeReader, as_rows

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 from lineage.catalog import tables
 from lineage.catalog.meta_keys import LOG_LAST_GOODBYE
 from lineage.catalog.upsert import fold_rows
-from lineage.event_log.records import GOODBYE, HEARTBEAT, Record
+from lineage.input_log.records import GOODBYE, HEARTBEAT, Record
 from slis.meta import put_meta, read_meta
 
 _TABLE = tables.log_collector

@@ -12,7 +12,7 @@ from lineage.catalog.meta_keys import LOG_TOPIC_ID
 from slis.meta import put_meta_once, read_meta
 from slis.stream.kafka.client import TopicState
 from slis.stream.kafka.plan import PartitionPosition
-from slis.stream.log.event_log import LogMismatchError
+from slis.stream.log.input_log import LogMismatchError
 
 _STEPS = (
     "New events would be skipped. Bring the topic back that belongs to this catalog, or name a new "

@@ -9,7 +9,7 @@ import structlog
 from msgspec.structs import replace
 from sqlalchemy import Engine
 
-from lineage.event_log.settings import KafkaLog
+from lineage.input_log.settings import KafkaLog
 from lineage.process.clock import Clock, from_micros, to_micros
 from slis.indicators.error_rate import count_landed
 from slis.settings import SharedPaths
@@ -22,8 +22,8 @@ from slis.stream.kafka.range_reader import RangeReader
 from slis.stream.kafka.restore import TopicReplay, is_restoring, lacks_records
 from slis.stream.kafka.silence import SILENT_AFTER, LastHeartbeats, find_unexcused, note_silence
 from slis.stream.kafka.store import note_ends, read_landed, read_positions
-from slis.stream.log.event_log import KAFKA, LogMismatchError, find_other_log, note_log
 from slis.stream.log.from_lake import LakeReplay
+from slis.stream.log.input_log import KAFKA, LogMismatchError, find_other_log, note_log
 from slis.stream.log.spool_reader import BatchLimits
 from slis.stream.merge.merge import cursor
 
@@ -35,7 +35,7 @@ _Positions = Mapping[int, PartitionPosition]
 
 
 class TopicLog:
-    """Topic as an `event_log.EventLog`."""
+    """Topic as an `input_log.InputLog`."""
 
     def __init__(
         self,

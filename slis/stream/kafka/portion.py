@@ -8,8 +8,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Connection
 
-from lineage.event_log.records import Record
-from lineage.event_log.settings import KafkaLog
+from lineage.input_log.records import Record
+from lineage.input_log.settings import KafkaLog
 from lineage.lake.storage import Lake
 from lineage.process.clock import Clock
 from slis.lake.names import FolderName
@@ -20,7 +20,7 @@ from slis.stream.kafka.identity import note_topic_id
 from slis.stream.kafka.plan import BatchPlan, PartitionPosition
 from slis.stream.kafka.range_reader import RANGE, RangeReader, RangeResult, events_of
 from slis.stream.kafka.store import move_position, note_landed, store_lost, store_reports
-from slis.stream.log.event_log import range_of
+from slis.stream.log.input_log import range_of
 from slis.stream.merge.merge import MergeResult
 from slis.stream.on_executors import Other
 
@@ -39,7 +39,7 @@ def read_on_driver(log: KafkaLog) -> Read:
 
 
 class TopicPortion:
-    """Planned batch, as an `event_log.Portion`."""
+    """Planned batch, as an `input_log.Portion`."""
 
     def __init__(  # noqa: PLR0913 - by name
         self,

@@ -7,7 +7,7 @@ import msgspec
 import pyarrow as pa
 from msgspec.structs import replace
 
-from lineage.event_log.records import GAP, Record
+from lineage.input_log.records import GAP, Record
 from slis.stream.kafka.plan import BatchPlan, Range, Windows
 from slis.stream.log.spool_reader import SPOOL_COLUMNS, record_batches
 

@@ -16,7 +16,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import LOG_LANDED
 from lineage.catalog.upsert import fold_rows, insert_for
-from lineage.event_log.records import FOREIGN, GAP, REJECTED, Record
+from lineage.input_log.records import FOREIGN, GAP, REJECTED, Record
 from lineage.process.clock import HOUR_MICROS, to_micros
 from slis.indicators.error_rate import HISTORY, LIVE, add_failures
 from slis.lake.positions import FolderPosition

@@ -18,7 +18,7 @@ from slis.settings import SharedPaths
 from slis.stream.batch import Batches
 from slis.stream.failures.causes import is_of_machine, reason_line
 from slis.stream.failures.set_aside import set_aside_again, set_event_aside, try_control_event
-from slis.stream.log.event_log import STOPPING
+from slis.stream.log.input_log import STOPPING
 from slis.stream.log.spool_reader import SPOOL_COLUMNS
 from slis.stream.merge.merge import LogRange, Store, advance_cursor, cursor, store_nothing
 

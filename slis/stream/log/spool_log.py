@@ -17,9 +17,9 @@ from lineage.process.clock import Clock, from_micros
 from slis.lake.names import FolderName
 from slis.settings import SharedPaths
 from slis.stream.batch import Batches
-from slis.stream.log.event_log import SPOOL, find_other_log, note_log, range_of
 from slis.stream.log.from_lake import LakeReplay
 from slis.stream.log.gaps import copy_gaps
+from slis.stream.log.input_log import SPOOL, find_other_log, note_log, range_of
 from slis.stream.log.restore import land_pruned
 from slis.stream.log.spool_reader import (
     BatchLimits,

@@ -15,7 +15,7 @@ from sqlalchemy import Engine, text
 from collector.retention import SpoolRetention
 from collector.settings import Limits
 from collector.spool_file import open_spool
-from lineage.event_log.spool_tables import EVENT_TABLE
+from lineage.input_log.spool_tables import EVENT_TABLE
 from lineage.lake.storage import open_lake
 from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import to_micros

@@ -13,8 +13,8 @@ from slis.evaluation.edge_evaluation import evaluate_edges
 from slis.evaluation.evaluation import evaluate
 from slis.indicators.accuracy import facet_oracle as module
 from slis.indicators.accuracy.catalog import compare
-from slis.indicators.accuracy.facet_oracle import own_checks
-from slis.indicators.accuracy.own_catalog import hold_own_words
+from slis.indicators.accuracy.facet_catalog import check_facets
+from slis.indicators.accuracy.facet_oracle import facet_checks
 from slis.indicators.accuracy.schemas import FACET_SOURCES, SOURCES, WHOLE
 from tests.slis.sli_frames import frame
 from tests.slis.stream.spools import Lander, run_event
@@ -34,7 +34,7 @@ def _edge(downstream: int, upstream: int, **row: str):
 
 
 def _findings(spark, named, reported, whole=()):
-    found = own_checks(
+    found = facet_checks(
         frame(spark, FACET_SOURCES, named),
         frame(spark, SOURCES, [{**row, "is_whole": True} for row in reported]),
         frame(spark, WHOLE, [{"root_run_id": "r1", "downstream_key": one} for one in whole]),
@@ -115,7 +115,7 @@ def _checks(catalog):
 
 
 def _turn(spark, catalog, now):
-    found = hold_own_words(spark, catalog, now, SETTLE)
+    found = check_facets(spark, catalog, now, SETTLE)
     evaluate_edges(spark, catalog, DEFAULT, now, settle=SETTLE)
     return found
 
@@ -156,11 +156,11 @@ def test_a_run_that_has_not_written_is_not_compared_yet(spark, catalog, lander, 
     """Wait: a run may take hours from its START with the facet to its COMPLETE with the write."""
     lander.land(run_event("START", at(8), outputs=[("t", _columns("b"))]))
 
-    assert hold_own_words(spark, catalog, at(13), SETTLE) == 0
+    assert check_facets(spark, catalog, at(13), SETTLE) == 0
 
     lander.land(run_event("COMPLETE", at(11), inputs=["a"]))
 
-    assert hold_own_words(spark, catalog, at(13), SETTLE) == 1
+    assert check_facets(spark, catalog, at(13), SETTLE) == 1
 
 
 def test_the_event_log_takes_back_findings_of_others_about_a_write_that_it_has_whole(
@@ -168,7 +168,7 @@ def test_the_event_log_takes_back_findings_of_others_about_a_write_that_it_has_w
 ):
     """Withdraw the findings of facets: the late, complete log lacks those reads."""
     lander.land(run_event("COMPLETE", at(9), inputs=["a"], outputs=[("t", _columns("a", "b"))]))
-    hold_own_words(spark, catalog, at(13), SETTLE)
+    check_facets(spark, catalog, at(13), SETTLE)
     assert [row[3] for row in _checks(catalog)] == ["column_lineage"]
 
     _log(catalog, at(9))

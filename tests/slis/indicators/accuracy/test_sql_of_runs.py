@@ -10,7 +10,7 @@ from lineage import origins
 from lineage.policy import DEFAULT
 from slis.evaluation.edge_evaluation import evaluate_edges
 from slis.evaluation.evaluation import evaluate
-from slis.indicators.accuracy.sql_catalog import hold_sql
+from slis.indicators.accuracy.sql_catalog import check_sql
 from slis.stream.facts.jobs import LONGEST_TEXT
 from tests.slis.stream.spools import Lander, run_event
 
@@ -63,8 +63,8 @@ def test_a_table_that_the_sql_reads_and_the_events_do_not_name_is_missing(
     lander.land(ends["r1"], starts["r2"])
     evaluate(spark, catalog, DEFAULT, at(12))
 
-    assert hold_sql(spark, catalog, at(12, 4), SETTLE) == 0
-    assert hold_sql(spark, catalog, at(12, 5), SETTLE) == 4
+    assert check_sql(spark, catalog, at(12, 4), SETTLE) == 0
+    assert check_sql(spark, catalog, at(12, 5), SETTLE) == 4
     assert _run_query(catalog, _CHECKS) == [
         ("raw.a", "/wh/core.db/t", "good", "sql", "r1"),
         ("raw.a", "/wh/core.db/u", "good", "sql", "r2"),
@@ -94,7 +94,7 @@ def test_each_distinct_text_is_kept_once_until_it_is_parsed(spark, catalog, land
     )
     lander.land(_run_event("COMPLETE", at(8), run="r7"), origin=origins.HISTORY)
 
-    assert hold_sql(spark, catalog, at(13), SETTLE) == 0
+    assert check_sql(spark, catalog, at(13), SETTLE) == 0
     found = _run_query(catalog, "SELECT text, names, problem FROM sql_text")
     assert {row[0] for row in found} == {None}
     named = {"reads": ["raw.a", "raw.b"], "writes": ["core.t"]}
@@ -124,7 +124,7 @@ def test_a_run_that_names_no_inputs_has_those_that_its_sql_reads(spark, catalog,
     evaluate(spark, catalog, DEFAULT, at(12))
     assert _run_query(catalog, _NAMES_INPUT) == [(False, None)]
 
-    assert hold_sql(spark, catalog, at(12, 5), SETTLE) == 2
+    assert check_sql(spark, catalog, at(12, 5), SETTLE) == 2
     evaluate(spark, catalog, DEFAULT, at(12, 5))
     edges = """
         SELECT u.name, e.root_run_id, e.origin FROM edge_run e JOIN dataset u

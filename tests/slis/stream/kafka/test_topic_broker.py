@@ -11,7 +11,7 @@ from collector.shipper.__main__ import CLIENT
 from collector.shipper.producing import NotShippedError
 from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
-from lineage.event_log.settings import read_log
+from lineage.input_log.settings import read_log
 from lineage.lake.storage import open_lake
 from lineage.process.clock import system_clock
 from slis.stream.facts import extract_from_table

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 from confluent_kafka import KafkaError
 
-from lineage.event_log.records import Record, headers_of
-from lineage.event_log.settings import read_log
+from lineage.input_log.records import Record, headers_of
+from lineage.input_log.settings import read_log
 from slis.stream.failures.causes import is_of_machine
 from slis.stream.kafka.client import LogReadError, open_consumer, read_ranges
 from slis.stream.kafka.plan import BatchPlan, Range

@@ -10,8 +10,8 @@ from sqlalchemy import text
 from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
 from lineage.catalog.engine import exclusive_transaction, write_transaction
-from lineage.event_log.records import GOODBYE, HEARTBEAT, Record, headers_of
-from lineage.event_log.settings import KafkaLog
+from lineage.input_log.records import GOODBYE, HEARTBEAT, Record, headers_of
+from lineage.input_log.settings import KafkaLog
 from lineage.process.clock import to_micros
 from slis.settings import SharedPaths
 from slis.stream.kafka import portion as portions
@@ -20,7 +20,7 @@ from slis.stream.kafka.plan import PartitionPosition
 from slis.stream.kafka.range_reader import RangeResult
 from slis.stream.kafka.store import move_position, read_positions, store_reports
 from slis.stream.landing import BatchLanding, WaitError
-from slis.stream.log.event_log import LogMismatchError, Portion
+from slis.stream.log.input_log import LogMismatchError, Portion
 from slis.stream.log.spool_log import SpoolLog
 from slis.stream.log.spool_reader import BatchLimits
 from slis.stream.merge import merge as merging

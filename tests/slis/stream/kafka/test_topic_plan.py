@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lineage.event_log.records import Record
+from lineage.input_log.records import Record
 from slis.stream.kafka.plan import BatchPlan, PartitionPosition, Range, allot, plan_batch
 from slis.stream.kafka.range_reader import RangeReader
 from slis.stream.log.spool_reader import BatchLimits

@@ -11,8 +11,8 @@ from structlog.testing import capture_logs
 from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
 from lineage.catalog.engine import catalog_url, open_catalog
-from lineage.event_log.records import HEARTBEAT, Record, headers_of
-from lineage.event_log.settings import KafkaLog
+from lineage.input_log.records import HEARTBEAT, Record, headers_of
+from lineage.input_log.settings import KafkaLog
 from lineage.lake.reading import read_events
 from lineage.process.clock import to_micros
 from slis.lake.compaction import compact

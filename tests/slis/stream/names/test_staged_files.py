@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from lineage.names.keys import key
-from slis.indicators.accuracy import own_catalog
+from slis.indicators.accuracy import facet_catalog
 from slis.stream.merge.merge_facts import merge_datasets
 from slis.stream.names import files, rekey
 from slis.stream.names.canonical import resolve_components
@@ -77,7 +77,7 @@ def test_a_file_that_a_check_misses_belongs_to_its_folder(embedded, at):
     source = {"upstream": upstream, "upstream_namespace": "n", "upstream_name": _FILE}
 
     with embedded.begin() as connection:
-        own_catalog._name_upstreams(connection, [source], {upstream}, 1)  # noqa: SLF001 - without Spark
+        facet_catalog._name_upstreams(connection, [source], {upstream}, 1)  # noqa: SLF001 - without Spark
 
     assert (_FILE, _FOLDER) in rows(embedded, CANONICAL)
 

@@ -12,7 +12,7 @@ from lineage.names.keys import key
 from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames
 from slis.indicators.accuracy.check_storage import keep_checks
-from slis.indicators.accuracy.facet_oracle import own_checks
+from slis.indicators.accuracy.facet_oracle import facet_checks
 from slis.indicators.accuracy.reported import REPORTED, whole_writes
 from slis.indicators.accuracy.schemas import FACET_SOURCES, SOURCES
 from slis.stream.merge.facet_disagreements import OF_ALIAS
@@ -47,7 +47,7 @@ _DONE = """
 """
 
 
-def hold_own_words(spark: SparkSession, engine: Engine, now: datetime, settle: timedelta) -> int:
+def check_facets(spark: SparkSession, engine: Engine, now: datetime, settle: timedelta) -> int:
     """Compare sources of facets that inputs still lack with the edges; count the edges."""
     due = _DUE.format(settled=to_micros(now - settle))
     with engine.connect() as connection:
@@ -56,7 +56,7 @@ def hold_own_words(spark: SparkSession, engine: Engine, now: datetime, settle: t
         return 0
     roots = _ROOTS.format(due=due)
     found = catalog_frames.frame_rows(
-        own_checks(
+        facet_checks(
             catalog_frames.frame(spark, engine, _NAMED_BY_FACETS.format(due=due), FACET_SOURCES),
             catalog_frames.frame(spark, engine, REPORTED.format(roots=roots), SOURCES),
             whole_writes(spark, engine, roots),

@@ -86,7 +86,7 @@ def range_of(portion: Portion) -> LogRange:
     return LogRange(LOG_QUERY_ID, portion.last_seq, portion.after_seq, portion.last_seq)
 
 
-class EventLog(Protocol):
+class InputLog(Protocol):
     """Log in which events wait until a batch takes them."""
 
     @property
