@@ -17,7 +17,7 @@ from lineage.policy import Policy
 from lineage.policy.model import DatasetRule
 from slis.evaluation.edge_evaluation import evaluate_edges
 from slis.evaluation.evaluation import EvaluationResult, evaluate
-from slis.evaluation.judged_estate import EvaluationMemory
+from slis.evaluation.evaluation_memory import EvaluationMemory
 from slis.spark import garbage_collection
 from slis.spark.session import spark_session
 

@@ -13,7 +13,7 @@ from lineage.names.near_names import near_key
 from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import to_micros
 from slis.evaluation.dataset_states import differ
-from slis.evaluation.judged_estate import JudgedEstate, SharedInputs
+from slis.evaluation.evaluation_memory import RememberedEstate, SharedInputs
 from slis.key_queries import in_parts
 
 _ANY_CHANGE = "SELECT 1 FROM dataset_change LIMIT 1"
@@ -64,7 +64,7 @@ def take_changes(engine: Engine) -> Keys:
 def find_affected(
     connection: Connection,
     as_of: datetime,
-    before: JudgedEstate,
+    before: RememberedEstate,
     *,
     changed: Keys,
     shared: SharedInputs,

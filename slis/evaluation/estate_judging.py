@@ -17,14 +17,14 @@ from slis.evaluation.affected_datasets import (
     take_changes,
 )
 from slis.evaluation.dataset_states import OF_FACTS, Row, StateChanges
-from slis.evaluation.input import read_rows
-from slis.evaluation.judged_estate import (
+from slis.evaluation.evaluation_memory import (
     WHOLE_EVERY,
     EvaluationMemory,
-    JudgedEstate,
+    RememberedEstate,
 )
+from slis.evaluation.input import read_rows
 from slis.evaluation.judgements import JudgementChanges, held_judgements, judgement_rows
-from slis.evaluation.judging import Judged, Judging, first_seen_after
+from slis.evaluation.judging import JudgedDatasets, Judging, first_seen_after
 from slis.evaluation.tallies import change_tallies, tallies_of, tally_rows
 from slis.meta import put_meta, read_meta_number
 
@@ -34,7 +34,7 @@ _MOST_SHOWN = 10
 log = structlog.get_logger(__name__)
 
 
-class EstateJudged(msgspec.Struct, frozen=True):
+class EstateOutcome(msgspec.Struct, frozen=True):
     """Results of judging an estate, and the changes of the catalog that follow.
 
     Attributes:
@@ -47,14 +47,14 @@ class EstateJudged(msgspec.Struct, frozen=True):
     """
 
     tallies: list[Row]
-    judged: Judged
+    judged: JudgedDatasets
     keys: Keys | None
     affected: Keys | None
     judgements: JudgementChanges | None
-    estate: JudgedEstate | None
+    estate: RememberedEstate | None
 
 
-def judge_estate(judging: Judging, memory: EvaluationMemory | None) -> EstateJudged:
+def judge_estate(judging: Judging, memory: EvaluationMemory | None) -> EstateOutcome:
     """Judge what may have changed since the evaluation in `memory`, or everything.
 
     Args:
@@ -63,7 +63,7 @@ def judge_estate(judging: Judging, memory: EvaluationMemory | None) -> EstateJud
     """
     if memory is None:
         tallies, judged = judging.judge_all()
-        return EstateJudged(tallies, judged, None, None, None, None)
+        return EstateOutcome(tallies, judged, None, None, None, None)
     at = judging.at
     before = memory.take(at.previous_as_of, at.as_of)
     memory.changed |= take_changes(judging.engine)
@@ -73,11 +73,11 @@ def judge_estate(judging: Judging, memory: EvaluationMemory | None) -> EstateJud
     return _follow(judging, before, affected)
 
 
-def _is_whole_due(before: JudgedEstate, as_of: datetime, affected: Keys) -> bool:
+def _is_whole_due(before: RememberedEstate, as_of: datetime, affected: Keys) -> bool:
     return as_of - before.whole_at >= WHOLE_EVERY or len(affected) > _MOST_KEYS
 
 
-def _affected(judging: Judging, before: JudgedEstate, changed: Keys) -> Keys:
+def _affected(judging: Judging, before: RememberedEstate, changed: Keys) -> Keys:
     as_of, keys = judging.at.as_of, before.watched["dataset_key"].to_pylist()
     watched = changed_rows(before.watched, read_rows(judging.engine, as_of, keys))
     found = changed | watched
@@ -85,11 +85,11 @@ def _affected(judging: Judging, before: JudgedEstate, changed: Keys) -> Keys:
         return find_affected(connection, as_of, before, changed=found, shared=judging.shared)
 
 
-def _judge_all(judging: Judging, affected: Keys | None) -> EstateJudged:
+def _judge_all(judging: Judging, affected: Keys | None) -> EstateOutcome:
     tallies, judged = judging.judge_all()
     rows = list(judgement_rows(judged.rows, judged.states))
     as_of = judging.at.as_of
-    estate = JudgedEstate(
+    estate = RememberedEstate(
         as_of=as_of,
         whole_at=as_of,
         shared=judging.shared,
@@ -98,10 +98,10 @@ def _judge_all(judging: Judging, affected: Keys | None) -> EstateJudged:
         tallies=tallies_of(tallies),
     )
     changes = JudgementChanges(rows, is_whole=True)
-    return EstateJudged(tallies, judged, None, affected, changes, estate)
+    return EstateOutcome(tallies, judged, None, affected, changes, estate)
 
 
-def _follow(judging: Judging, before: JudgedEstate, keys: Keys) -> EstateJudged:
+def _follow(judging: Judging, before: RememberedEstate, keys: Keys) -> EstateOutcome:
     """Judge these datasets, and take all others from the evaluation before."""
     with judging.engine.connect() as connection:
         held = held_judgements(connection, keys)
@@ -120,7 +120,7 @@ def _follow(judging: Judging, before: JudgedEstate, keys: Keys) -> EstateJudged:
     )
     gone = keys - {row["dataset_key"] for row in rows}
     changes = JudgementChanges(rows, sorted(gone))
-    return EstateJudged(tally_rows(estate.tallies, as_of), judged, keys, keys, changes, estate)
+    return EstateOutcome(tally_rows(estate.tallies, as_of), judged, keys, keys, changes, estate)
 
 
 def _watched(rows: pa.Table, judged: list[Row]) -> pa.Table:
@@ -129,7 +129,7 @@ def _watched(rows: pa.Table, judged: list[Row]) -> pa.Table:
     return rows.filter(pc.is_in(rows["dataset_key"], pa.array(keys, pa.int64())))
 
 
-def note_missed(engine: Engine, found: EstateJudged, changes: StateChanges) -> None:
+def note_missed(engine: Engine, found: EstateOutcome, changes: StateChanges) -> None:
     """Log and count what evaluations before missed, where everything was judged.
 
     A state changed outside the affected datasets: a deadline or an input was forgotten.

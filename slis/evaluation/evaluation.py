@@ -19,7 +19,8 @@ from slis.evaluation.affected_datasets import take_changes
 from slis.evaluation.catalog_frames import frame_rows, small_frame
 from slis.evaluation.clock_ahead import undo_ahead
 from slis.evaluation.dataset_states import OF_FACTS, OF_QUERIES, Row, held_states
-from slis.evaluation.estate_judging import EstateJudged, judge_estate, note_missed
+from slis.evaluation.estate_judging import EstateOutcome, judge_estate, note_missed
+from slis.evaluation.evaluation_memory import EvaluationMemory, load_shared
 from slis.evaluation.input import (
     EvaluationInput,
     EvaluationRange,
@@ -28,7 +29,6 @@ from slis.evaluation.input import (
     read_landed_events,
     read_reads,
 )
-from slis.evaluation.judged_estate import EvaluationMemory, load_shared
 from slis.evaluation.judging import Judging
 from slis.evaluation.late_writes import amend
 from slis.evaluation.policy_names import renew_names
@@ -174,7 +174,7 @@ def _events(
     return outcomes, frame_rows(count_lag(small_frame(spark, events, EVENTS), instants))
 
 
-def _held(engine: Engine, estate: EstateJudged) -> pa.Table:
+def _held(engine: Engine, estate: EstateOutcome) -> pa.Table:
     """Return the states before of the datasets that were judged, and of the other SLIs."""
     others = held_states(engine, OF_QUERIES)
     return pa.concat_tables([others, held_states(engine, OF_FACTS, estate.keys)])

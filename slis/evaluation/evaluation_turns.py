@@ -50,7 +50,7 @@ class EvaluationTurns:
         self._clock = clock
         self._monotonic = monotonic
         self._started_at = monotonic()
-        self._memory: Any = None  # `judged_estate.EvaluationMemory`, from the first evaluation on
+        self._memory: Any = None  # `evaluation_memory.EvaluationMemory`, from the first evaluation on
 
     def warm_up(self, spark: SparkSession, _now: datetime) -> None:
         """Evaluate made-up events, unless real ones have come."""

@@ -14,9 +14,9 @@ from lineage.states import BAD, UNKNOWN
 from slis.evaluation import affected_datasets as affected
 from slis.evaluation.catalog_frames import arrow_schema, frame_rows, small_frame
 from slis.evaluation.dataset_states import Row
+from slis.evaluation.evaluation_memory import SharedInputs
 from slis.evaluation.input import EvaluationInput, EvaluationRange, read_rows, stream_keys
 from slis.evaluation.judge_datasets import count_datasets, datasets_judged, next_change
-from slis.evaluation.judged_estate import SharedInputs
 from slis.evaluation.reasons import add_notes, add_reasons, explain_not_good
 from slis.evaluation.sli_schemas import GAPS, PAUSES, STATES
 from slis.spark.planning import computed_once
@@ -26,7 +26,7 @@ _COLUMNS = f"{STATES.strip()}, {_NEXT} timestamp"
 _NOT_GOOD = pa.array([BAD, UNKNOWN])
 
 
-class Judged(msgspec.Struct, frozen=True):
+class JudgedDatasets(msgspec.Struct, frozen=True):
     """Datasets that were judged: their rows as they were read, and their states."""
 
     rows: pa.Table  # of `read_rows`
@@ -54,16 +54,16 @@ class Judging:
         self._gaps = small_frame(spark, gaps, GAPS) if gaps.num_rows else None
         self._pauses = spark.createDataFrame(shared.pauses, PAUSES) if shared.pauses else None
 
-    def judge_all(self) -> tuple[list[Row], Judged]:
+    def judge_all(self) -> tuple[list[Row], JudgedDatasets]:
         """Return TALLIES and states of all datasets."""
         given = EvaluationInput(self._spark, self.engine, self.at, self._policy)
         facts = given.known()
         with computed_once(self._judged(given)) as judged:
             states = add_reasons(judged, given.edges_out_of_overdue(), [_NEXT]).toArrow()
             tallies = frame_rows(count_datasets(judged, facts))
-            return tallies, Judged(given.rows, states.cast(arrow_schema(_COLUMNS)))
+            return tallies, JudgedDatasets(given.rows, states.cast(arrow_schema(_COLUMNS)))
 
-    def judge(self, keys: Collection[int]) -> Judged:
+    def judge(self, keys: Collection[int]) -> JudgedDatasets:
         """Return the states of these datasets; no Spark job for none.
 
         Reasons look at other datasets. Most datasets are good, and need none: their states come
@@ -71,7 +71,7 @@ class Judging:
         """
         rows = read_rows(self.engine, self.at.as_of, keys)
         if not rows.num_rows:
-            return Judged(rows, arrow_schema(_COLUMNS).empty_table())
+            return JudgedDatasets(rows, arrow_schema(_COLUMNS).empty_table())
         given = self._given(self._with_inputs(rows))
         states = _of(
             keys, add_notes(self._judged(given), [_NEXT]).toArrow().cast(arrow_schema(_COLUMNS))
@@ -81,7 +81,7 @@ class Judging:
         if not_good:
             explained = self._explained(_of(not_good, rows))
             states = pa.concat_tables([states.filter(is_well), _of(not_good, explained)])
-        return Judged(rows, states)
+        return JudgedDatasets(rows, states)
 
     def _explained(self, rows: pa.Table) -> pa.Table:
         """Return the states of datasets that are not good, with their reasons."""

@@ -18,8 +18,8 @@ from slis.evaluation import estate_judging
 from slis.evaluation.counters import add_amounts, amounts_of, hour_of
 from slis.evaluation.dataset_states import OF_FACTS
 from slis.evaluation.evaluation import evaluate
+from slis.evaluation.evaluation_memory import EvaluationMemory, load_shared
 from slis.evaluation.input import EvaluationRange
-from slis.evaluation.judged_estate import EvaluationMemory, load_shared
 from slis.evaluation.judgements import judgement_rows
 from slis.evaluation.judging import Judging
 from slis.meta import read_meta_number

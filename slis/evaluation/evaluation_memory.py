@@ -29,7 +29,7 @@ class SharedInputs(msgspec.Struct, frozen=True):
     retired: frozenset[int]  # by a request
 
 
-class JudgedEstate(msgspec.Struct, frozen=True):
+class RememberedEstate(msgspec.Struct, frozen=True):
     """Inputs and results of an evaluation that was published.
 
     Attributes:
@@ -54,11 +54,11 @@ class EvaluationMemory:
 
     def __init__(self) -> None:
         """Remember nothing yet."""
-        self.estate: JudgedEstate | None = None
+        self.estate: RememberedEstate | None = None
         self.policies = PolicyMemory()
         self.changed: set[int] = set()  # since the last evaluation that was published
 
-    def take(self, previous_as_of: datetime | None, as_of: datetime) -> JudgedEstate | None:
+    def take(self, previous_as_of: datetime | None, as_of: datetime) -> RememberedEstate | None:
         """Return the estate that an evaluation may follow, and forget it until that is published.
 
         Args:
