@@ -50,7 +50,8 @@ class EvaluationTurns:
         self._clock = clock
         self._monotonic = monotonic
         self._started_at = monotonic()
-        self._memory: Any = None  # `evaluation_memory.EvaluationMemory`, from the first evaluation on
+        # `evaluation_memory.EvaluationMemory`, from the first evaluation on
+        self._memory: Any = None
 
     def warm_up(self, spark: SparkSession, _now: datetime) -> None:
         """Evaluate made-up events, unless real ones have come."""
