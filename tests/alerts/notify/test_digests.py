@@ -207,6 +207,7 @@ def test_window_ended_by_a_person_is_summarized_then(catalog):
     summary = "The window has ended. Suppressed: 1; still bad: 0"
     assert set(windows(router)) == {("shop", summary, 1)}
     assert not any(each["is_answerable"] for each in router.messages("notice"))
+    assert not any(each["has_root"] for each in router.messages("notice"))
     assert summarized_at(router) == (MIDNIGHT + 600) * SECOND_MICROS
 
 
