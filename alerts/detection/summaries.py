@@ -84,11 +84,10 @@ def _summarize_one(
     incident: Incident, fault: DetectedFault, datasets: "_NamedDatasets", first: str | None
 ) -> IncidentSummary:
     root, affected = incident.root, datasets.affected
-    entity = root.name if root.entity == "service" else root.entity
     return IncidentSummary(
         incident=incident,
         what=describe_fault(incident, fault),
-        root=MessageRoot(entity, fault.name, fault.namespace),
+        root=MessageRoot(root.entity, fault.name, fault.namespace),
         impacted=datasets.list_impacted(affected.first),
         impacted_count=affected.count,
         tiers=affected.tiers,

@@ -220,7 +220,6 @@ def _message(  # noqa: PLR0913 - each stands in it
     own: AlertRecord, context: RoutingContext, at: int, *, kind: Kind, owner: str, note: str
 ) -> Message:
     annotations = own.annotations
-    about = [own.labels.get(name, "") for name in ("sli", "tier", "root", "job")]
     since = min(own.starts_at, at)
     return Message(
         incident_id=f"alert-{own.fingerprint}",
@@ -231,13 +230,20 @@ def _message(  # noqa: PLR0913 - each stands in it
         since=since,
         times=(NamedTime(FIRING_SINCE, since),),
         at=at,
-        root=MessageRoot(own.name, " ".join(filter(None, about)) or "lineward", "lineward"),
+        root=_root(own),
         owner=owner,
         note=join_sentences(note, annotations.get("description", "")),
         links=MessageLinks(runbook=runbook_link(own.name, context.settings)),
         correlation_id=f"alert-{own.fingerprint}-{from_micros(own.starts_at):%Y%m%dT%H%M%SZ}",
         is_answerable=False,
     )
+
+
+def _root(own: AlertRecord) -> MessageRoot:
+    """Return the alert with what it is about; without these labels it is about Lineward."""
+    about = filter(None, (own.labels.get(name, "") for name in ("sli", "tier", "root", "job")))
+    name = " ".join(dict.fromkeys(about))
+    return MessageRoot(own.name, name or "lineward", "lineward" if name else "")
 
 
 def has_outage(known: Sequence[AlertRecord]) -> bool:

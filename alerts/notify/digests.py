@@ -115,6 +115,7 @@ def _build_digest(
         lines=tuple(each.line for each in oldest[:MAX_LISTED]),
         note=sentences.and_more(count - MAX_LISTED) if count > MAX_LISTED else "",
         links=MessageLinks(full_list=full_list(None, context.settings)),
+        has_root=False,
         is_answerable=False,
     )
     return Notification(message, channel)

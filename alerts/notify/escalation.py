@@ -22,7 +22,9 @@ def escalate_due(plan: NotificationPlan, context: RoutingContext) -> None:
 
 
 def escalate_now(plan: NotificationPlan, context: RoutingContext, by: str) -> bool:
-    """Take the next step on request; after the last, notify the platform owner.
+    """Take the next step on request; after the last, page the platform owner.
+
+    The request pages the step also after an acknowledgement, and if its alert has ended.
 
     Returns:
         Whether a step was taken: not if none is left, or if nobody was notified yet.
@@ -35,12 +37,18 @@ def escalate_now(plan: NotificationPlan, context: RoutingContext, by: str) -> bo
     if own != context.settings.platform and (own, _PLATFORM) not in plan.state.steps:
         left.append(last)
     if left:
-        _escalate(plan, context, left[0], sentences.requested_by(by))
+        why = sentences.requested_by(by)
+        _escalate(plan, context, left[0], why, is_requested=True)
     return bool(left)
 
 
 def _escalate(
-    plan: NotificationPlan, context: RoutingContext, numbered: tuple[int, EscalationStep], why: str
+    plan: NotificationPlan,
+    context: RoutingContext,
+    numbered: tuple[int, EscalationStep],
+    why: str,
+    *,
+    is_requested: bool = False,
 ) -> None:
     number, step = numbered
     own = plan.state
@@ -49,9 +57,10 @@ def _escalate(
         plan.without_recipient.append(NO_CHANNEL)
     whom = step.owner or ", ".join(channels)
     note = sentences.escalated_from(own.addressee, why)
-    is_alone = all(map(can_page, channels))
+    # People acknowledge first and escalate then: their request pages in both states.
+    must_page = is_requested or all(map(can_page, channels))
     for channel in channels:
-        notify_channel(plan, context, channel, "opened", note, role="step", is_alone=is_alone)
+        notify_channel(plan, context, channel, "opened", note, role="step", must_page=must_page)
     plan.notify_all("changed", sentences.escalated_to(whom, why))
     plan.update_state(steps=(*own.steps, (own.addressee, number)))
     plan.taken_steps.append(TakenStep(own.incident_id, own.addressee, number, channels))

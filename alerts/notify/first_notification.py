@@ -77,9 +77,9 @@ def notify_owner(plan: NotificationPlan, context: RoutingContext, kind: Kind, no
         notified_at=plan.at, last_notified_at=plan.at, has_unsent_changes=False, hold_until=None
     )
     text = sentences.join_sentences(address.note, note)
-    is_alone = all(ChannelState(each, "owner", "").can_page for each in address.channels)
+    must_page = all(map(can_page, address.channels))
     for channel in address.channels:
-        notify_channel(plan, context, channel, kind, text, is_alone=is_alone)
+        notify_channel(plan, context, channel, kind, text, must_page=must_page)
 
 
 def notify_channel(  # noqa: PLR0913 - each is another thing that decides
@@ -90,9 +90,12 @@ def notify_channel(  # noqa: PLR0913 - each is another thing that decides
     note: str,
     *,
     role: Role = "owner",
-    is_alone: bool = False,
+    must_page: bool = False,
 ) -> None:
-    """Open a channel, or page later if it would page a person twice."""
+    """Open a channel, or page later if it would page a person twice.
+
+    With `must_page` it pages at once: there is no other channel, or a person requested the page.
+    """
     channel_state = plan.state.find_channel(channel) or ChannelState(
         channel, role, plan.state.incident_id, is_open=False
     )
@@ -103,7 +106,7 @@ def notify_channel(  # noqa: PLR0913 - each is another thing that decides
         plan.add(channel_state, "changed", note)
     elif not channel_state.can_page:
         plan.open_channel(channel, role, kind, note)
-    elif is_alone or _can_page_again(plan, channel_state, role):
+    elif must_page or _can_page_again(plan, channel_state, role):
         plan.open_channel(channel, role, "opened", note)
     elif role == "owner" and plan.state.incident_state == "open":
         plan.set_channel(channel_state)

@@ -3,7 +3,7 @@
 Names and errors come from events: they are data, and each channel shows them as such.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -13,11 +13,12 @@ from alerts.incidents.times import NamedTime
 Kind = Literal["opened", "changed", "acknowledged", "resolved", "notice", "handed_over", "test"]
 Severity = Literal["page", "ticket"]
 
+OWN_PART: Final = "service"  # kind of a root: a role, an access, events set aside
 MAX_ID_CHARACTERS = 255  # of a PagerDuty dedup_key
 
 
 class MessageRoot(msgspec.Struct, frozen=True):
-    """Root of a fault: a job, a dataset, a shared cause, or a part of Lineward."""
+    """Root of a fault: a job, a dataset, a shared cause, or a part of Lineward (`OWN_PART`)."""
 
     kind: str
     name: str
@@ -68,6 +69,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         error: the line of the failed run's error that names the cause.
         first_difference: what differs first between the last good and the first bad run.
         note: who acknowledged, handed over, or why this came another way.
+        has_root: a fault has this root; false: a list of tickets, with its own title as the root.
         is_answerable: there is an incident to acknowledge, suppress, or call a false alarm.
         time_zone: of the policy, for the end of a suppression that a button offers.
         lines: what else it lists, ten at most: open tickets, what a window hid. Data.
@@ -93,6 +95,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...] = ()
     is_flapping: bool = False
     is_bridged: bool = False
+    has_root: bool = True
     is_answerable: bool = True
     times: tuple[NamedTime, ...] = ()
     time_zone: str = "UTC"

@@ -9,7 +9,8 @@ from typing import Final
 from alerts.incidents.steps import EventKind, IncidentEvent
 from alerts.incidents.times import BEGAN_AT
 from alerts.notify.formatting import CUT, format_duration, format_time
-from alerts.notify.message import Impacted, Kind, Message
+from alerts.notify.message import OWN_PART, Impacted, Kind, Message, MessageRoot
+from lineage.states import UNAUTHORIZED_ACCESS
 
 _MAX_NAME: Final = 120
 
@@ -35,6 +36,11 @@ _TITLES: Final[dict[Kind, str]] = {
     "handed_over": "Handed over",
     "test": "Test",
 }
+# Roots of Lineward that are no roles, by the names that `service_fault` gives them.
+_OWN_PARTS: Final = {
+    "events": "events set aside",
+    UNAUTHORIZED_ACCESS.name: "API: unauthorized access",
+}
 _BY_PERSON: Final[dict[EventKind, str]] = {
     "acknowledged": "Acknowledged",
     "suppressed": "Suppressed",
@@ -59,7 +65,15 @@ def until_morning(time_zone: str) -> str:
 
 def headline(message: Message) -> str:
     """Return the severity or the change, and the root."""
-    return f"{_heading(message)}: {message.root.kind} {message.root.name}"
+    root = message.root
+    return f"{_heading(message)}: {_own_part(root) or f'{root.kind} {root.name}'}"
+
+
+def _own_part(root: MessageRoot) -> str:
+    """Return a part of Lineward that fails; empty: the root is another."""
+    if root.kind != OWN_PART:
+        return ""
+    return f"Lineward's {_OWN_PARTS.get(root.name, f'role {root.name}')}"
 
 
 def summary_line(message: Message) -> str:
@@ -112,9 +126,10 @@ def format_times(message: Message) -> dict[str, str]:
 def field_lines(message: Message) -> list[str]:
     """Return the root, the timestamps and the owner."""
     root = message.root
+    name = _own_part(root) or " ".join(filter(None, (root.kind, root.namespace, root.name)))
     fields = [
-        f"{ROOT}: {root.kind} {root.namespace} {root.name}",
-        *(f"{name.capitalize()}: {at}" for name, at in format_times(message).items()),
+        *([f"{ROOT}: {name}"] if message.has_root else []),
+        *(f"{label.capitalize()}: {at}" for label, at in format_times(message).items()),
         f"{OWNER}: {message.owner or '-'}",
     ]
     if message.kind == "resolved" and not message.times:
@@ -237,6 +252,11 @@ def open_tickets(count: int) -> str:
 def and_more(count: int) -> str:
     """Return the end of a list that is cut."""
     return f"and {count} more"
+
+
+def more_tickets(count: int) -> str:
+    """Return the title of the notice on new tickets that a channel does not get now."""
+    return f"{count} more new {_noun(count, 'ticket')}: see the full list"
 
 
 def ticket_line(name: str, what: str, since: int, state: str) -> str:

@@ -69,6 +69,7 @@ def _message(
         lines=tuple(digest_line(each) for each in oldest[:MAX_LISTED]),
         note=sentences.and_more(count - MAX_LISTED) if count > MAX_LISTED else "",
         links=MessageLinks(full_list=full_list(None, context.settings)),
+        has_root=False,
         is_answerable=False,
     )
 

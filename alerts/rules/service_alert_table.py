@@ -1,7 +1,10 @@
 """Alerts on Lineward itself: while it is down, nobody is notified of anything else.
 
-They stand in the order in which lineage passes the roles. A description may hold `{since}`, since
-when the alert fires, and the names of the row's `figures`.
+They stand in the order in which lineage passes the roles. A page goes outside if its fault can keep
+the service from answering Alertmanager or from sending: no service, no policy, a catalog that
+cannot be read or written, a full disk, a delivery that is stuck.
+
+A description may hold `{since}`, since when the alert fires, and the names of the row's `figures`.
 """
 
 from typing import Final
@@ -60,6 +63,7 @@ SERVICE_ALERTS: Final = (
         name="LineageSpoolFailing",
         severity=PAGE,
         root=OUTAGE_ROOT,
+        is_outside=True,
         expr=queries.SPOOL_FAILING,
         summary="Collector cannot write to its spool",
         description=(
@@ -105,6 +109,26 @@ SERVICE_ALERTS: Final = (
         },
     ),
     ServiceAlert(
+        name="LineageShipperStopped",
+        severity=PAGE,
+        root=OUTAGE_ROOT,
+        expr=queries.SHIPPER_STOPPED,
+        hold="1m",
+        summary=f"An event has waited for Kafka for {_DURATION}",
+        description=(
+            f"The oldest event that a shipper holds has waited for {_DURATION} (limit: 5m): Kafka"
+            " does not accept events, or the shipper is stuck. Shippers hold {waiting} events;"
+            " {failures} attempts to send failed in the last 5m. The spools of the collectors keep"
+            " the events until they are full. Firing since {since}."
+        ),
+        figures={
+            "waiting": query_template(queries.SHIPPERS_WAITING, "humanize", "an unknown number of"),
+            "failures": query_template(
+                queries.SHIPPER_FAILURES, "humanize", "an unknown number of"
+            ),
+        },
+    ),
+    ServiceAlert(
         name="LineageIngestionStopped",
         severity=PAGE,
         root=OUTAGE_ROOT,
@@ -146,6 +170,7 @@ SERVICE_ALERTS: Final = (
         name="LineageEvaluationAbsent",
         severity=PAGE,
         root=OUTAGE_ROOT,
+        is_outside=True,
         expr=f"absent({queries.EVALUATED})",
         hold="5m",
         summary="SLI evaluation unknown: datasets are not watched",
@@ -205,14 +230,15 @@ SERVICE_ALERTS: Final = (
         name="PolicyNotInForce",
         severity=PAGE,
         root="policy",
+        is_outside=True,
         expr=queries.POLICY_NOT_IN_FORCE,
         hold="2m",
         summary=f"The {_ROLE} has no valid policy",
         description=(
             f"The {_ROLE} started with an invalid policy file and has had no policy for 2m, since"
-            " {since}. Until the file is valid, the API rejects all requests. Incidents and"
-            " notifications use the last valid policy; without one, notifications go to the"
-            " fallback channel."
+            " {since}. Until the file is valid, a service without a policy rejects all requests,"
+            " also Alertmanager's. Incidents and notifications use the last valid policy; without"
+            " one, notifications go to the fallback channel."
         ),
     ),
     ServiceAlert(

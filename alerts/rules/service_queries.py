@@ -58,6 +58,10 @@ SPOOL_DAMAGED: Final = (
     "time() - max(lineage_collector_spool_damaged_timestamp_seconds) < 3600"  # shown for 1h
 )
 SPOOL_GROWING: Final = f"{waiting('{}')} > 10000\nand\n{_GROWN} > 0"
+# NaN while the shipper cannot read its spool: a comparison drops it.
+SHIPPERS_WAITING: Final = "sum(lineage_shipper_waiting_events >= 0)"
+SHIPPER_STOPPED: Final = "max(lineage_shipper_lag_seconds) > 300"
+SHIPPER_FAILURES: Final = "sum(increase(lineage_shipper_failures_total[5m]))"
 INGESTION_STOPPED: Final = f"({_BATCH_AGE} > 300)\nand\n{WAITED_5M} > 0"
 EVENTS_SET_ASIDE: Final = f"max({bridge('lineage_events_set_aside')}) > 0"
 EVALUATION_STALE: Final = f"{_EVALUATION_AGE} > 120\nor\n{_EVALUATION_AGE} < -120"

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from alerts.rules.service_queries import SHIPPERS_WAITING
 from dashboards.grafana import links
 from dashboards.grafana.queries import counter_increase, service_max
 from dashboards.grafana.spec import GREEN, ORANGE, PLAIN, RED, Kind, Panel, Query, Step, bad_from
@@ -41,19 +42,22 @@ def spool_panels() -> tuple[Panel, ...]:
     return (
         _panel(
             "Spool depth",
-            "Events in the spool that are not in the catalog, counted by the service and by the"
-            " collector. A sawtooth is normal. A steady rise means that the pipeline is too"
-            " slow.",
+            "Events that are not in the catalog, counted by the service and by the collector. In"
+            " shippers: events that are not in Kafka yet; the service does not count them. A"
+            " sawtooth is normal. A steady rise means that the pipeline is too slow, or in"
+            " shippers, that Kafka does not accept events.",
             Query(service_max("lineage_pipeline_backlog_events"), "by the service"),
             Query(service_max("lineage_collector_spool_waiting_events"), "by the collector"),
+            Query(SHIPPERS_WAITING, "in shippers"),
             leads="LineageSpoolGrowing",
         ),
         _panel(
             "Oldest waiting event",
             "Age of the oldest waiting event; 0 if no event waits. No data: the spool is not on"
             " the same machine as the service. Minutes: the pipeline is down or stuck in a"
-            " batch.",
+            " batch. In shippers: age of the oldest event that Kafka has not accepted.",
             Query(service_max("lineage_pipeline_backlog_oldest_seconds"), "oldest"),
+            Query(service_max("lineage_shipper_lag_seconds"), "in shippers"),
             unit="s",
             steps=((None, GREEN), (60, ORANGE), (300, RED)),
             leads="LineageIngestionStopped",
@@ -144,8 +148,7 @@ def unparsed_panel() -> tuple[Panel, ...]:
         _panel(
             "Parser failures",
             "Events that the pipeline could not process in 5 minutes, by reason. The events"
-            " stay in the lake. After you fix the cause, run `lineward act replay --from TIME"
-            " --yes`.",
+            " stay in the lake. The runbook LineageErrorRateBurn says what to do with them.",
             Query(counter_increase("lineage_pipeline_errors_total", "5m", "reason"), "{{reason}}"),
             steps=bad_from(1),
             leads="LineageErrorRateBurn",

@@ -38,7 +38,7 @@ def incident_panels() -> tuple[Panel, ...]:
         _mean(
             "Time to notify",
             "notified",
-            "from the fault until Slack or PagerDuty accepted the page (M8)",
+            "from the fault until a channel accepted the page (M8)",
         ),
         _mean(
             "Time to resolve (MTTR)", "resolved", "from the fault until its incident was resolved"
@@ -86,8 +86,8 @@ def changes_panel() -> Panel:
         title="Changes of 7 days by critical consumers",
         description=(
             "Datasets with a new schema or a new version of the writing code: time, and number"
-            " of critical downstream datasets. If there are many, inform their owners (`lineward"
-            " act notify-downstream DATASET --note TEXT --yes`)."
+            " of critical downstream datasets. If there are many, inform their owners: the"
+            " runbook `escalating` says how."
         ),
         unit="short",
         queries=(
@@ -99,6 +99,6 @@ def changes_panel() -> Panel:
         no_value="none",
         width=24,
         height=9,
-        links=(links.on_call(), links.runbook("schema_changed")),
+        links=(links.on_call(), links.runbook("schema_changed"), links.runbook("escalating")),
         data_links=links.of_dataset(),
     )

@@ -13,6 +13,7 @@ from dashboards.grafana.queries import (
     recent_changes,
     recent_failures,
     service_max,
+    waiting_events,
 )
 from dashboards.grafana.spec import (
     GREEN,
@@ -55,8 +56,6 @@ def on_call_dashboard() -> Board:
 def _now() -> tuple[Panel, ...]:
     bad = f"sum({service_max('lineage_datasets', 'tier', 'state', where=_CRITICAL_BAD)})"
     none = f"0 * sum({service_max('lineage_datasets', 'tier', 'state')})"
-    waiting = f"{service_max('lineage_pipeline_backlog_events')} or "
-    waiting += service_max("lineage_collector_spool_waiting_events")
     return (
         _stat(
             "Incidents (page)",
@@ -86,11 +85,15 @@ def _now() -> tuple[Panel, ...]:
         ),
         _stat(
             "Event backlog",
-            "Events in the spool that are not processed yet. Rising for minutes: the pipeline"
-            " is down or too slow.",
-            Query(waiting),
+            "Events in the log and in shippers that are not processed yet. Rising for minutes:"
+            " the pipeline is down or too slow, or Kafka accepts no events.",
+            Query(waiting_events()),
             ((None, GREEN), (10_000, YELLOW), (100_000, RED)),
-            (links.debug(then=True), links.runbook("LineageSpoolGrowing")),
+            (
+                links.debug(then=True),
+                links.runbook("LineageSpoolGrowing"),
+                links.runbook("LineageShipperStopped"),
+            ),
         ),
         _stat(
             "Oldest undelivered notification",

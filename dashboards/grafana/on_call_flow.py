@@ -17,8 +17,8 @@ def ingestion_panels() -> tuple[Panel, ...]:
         _trend(
             "Rejected by the collector",
             "Requests and events that the collector rejected in 5 minutes, by the reason"
-            " returned to the sender. Bodies are stored: after you fix the cause, run `lineward"
-            " act requeue-rejected --yes`.",
+            " returned to the sender. Bodies are stored. The runbook LineageErrorRateBurn says"
+            " whether and how to send them again.",
             (
                 Query(
                     "sum by (reason) (increase(lineage_collector_refused_total[5m]))", "{{reason}}"

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from alerts.rules.service_queries import SHIPPERS_WAITING
+
 TIER: Final = 'tier=~"$tier"'
 OWNER: Final = 'owner=~"$owner"'
 DATASET: Final = 'dataset_namespace=~"$dataset_namespace",dataset=~"$dataset"'
@@ -13,6 +15,17 @@ def service_max(metric: str, *labels: str, where: str = "") -> str:
     by = f" by ({', '.join(labels)})" if labels else ""
     selected = f"{metric}{{{where}}}" if where else metric
     return f"max{by} ({selected})"
+
+
+def waiting_events() -> str:
+    """Return the query of all events that wait for the pipeline.
+
+    The service counts the log: a spool or a topic. A topic lacks what shippers hold. Where no
+    service counts, the shippers do, otherwise the collector beside the spool.
+    """
+    log = service_max("lineage_pipeline_backlog_events")
+    spool = service_max("lineage_collector_spool_waiting_events")
+    return f"{log} + ({SHIPPERS_WAITING} or vector(0)) or {SHIPPERS_WAITING} or {spool}"
 
 
 def counter_increase(counter: str, window: str, *labels: str, where: str = "") -> str:

@@ -16,6 +16,7 @@ from lab.gameday.truth_shapes import SECOND_MICROS, NamePattern
 
 What = Literal["page", "ticket", "resolved", "other"]
 _LINK = re.compile(r"<([^|>]+)\|Full list>")
+_OWN = "Lineward's "
 
 
 class ReceivedMessage(msgspec.Struct, frozen=True):
@@ -155,6 +156,11 @@ def _fields(blocks: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _root(text: str) -> NamePattern:
-    """Return the name in `kind namespace name`; names may have spaces, services no namespace."""
+    """Return the name in `kind namespace name`; names may have spaces.
+
+    A part of Lineward has its own words: `Lineward's role NAME`.
+    """
+    if text.startswith(_OWN):
+        return NamePattern("lineward", text.removeprefix(_OWN).removeprefix("role "))
     parts = text.split(" ", 2)[1:]
     return NamePattern(*parts) if len(parts) > 1 else NamePattern("", *parts or [""])

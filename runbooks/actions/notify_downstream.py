@@ -122,7 +122,7 @@ def _of_incident(incident_id: str, context: ActionContext) -> NoticeSubject:
     if row is None:
         raise InvalidActionError(f"no incident has the id {incident_id[:80]!r}")
     roots = tuple(context.graph.downstream(name, namespace) for namespace, name in named)
-    root = MessageRoot(row.root_kind, row.root_name, row.root_namespace)
+    root = MessageRoot(row.root_entity, row.root_name, row.root_namespace)
     notice = f"notice/{incident_id}/{context.now}"
     return NoticeSubject(notice, root, row.what, row.onset, row.correlation_id, roots)
 

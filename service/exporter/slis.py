@@ -133,7 +133,7 @@ def served_families(reader: CatalogReader) -> Iterator[Metric]:
         QUERIES, "Time from a query to the last byte of its answer.", labels=("backend", "query")
     )
     impact = HistogramMetricFamily(
-        IMPACT, "Time from a fault to the acceptance of its page by Slack or PagerDuty."
+        IMPACT, "Time from a fault to the acceptance of its page by a channel."
     )
     for (metric, backend, query), found in metric_rows.served_buckets(reader).items():
         if metric == QUERIES:

@@ -25,6 +25,19 @@ def test_the_outline_is_that_of_the_committed_dashboards():
         assert panel["title"] in written
 
 
+def test_no_panel_advises_an_action_without_its_plan():
+    """Name the runbook in place of a command with `--yes`: it says when the command is right."""
+    assert [panel["title"] for _, panel in every_panel() if "--yes" in panel["description"]] == []
+
+
+def test_no_document_limits_m8_to_two_channels():
+    """Find no channels by name: each counts, except the webhook for tickets."""
+    docs = [each.read_text("utf-8") for each in DOCUMENT.parent.glob("*.md")]
+    shown = [panel["title"] + panel["description"] for _, panel in every_panel()]
+
+    assert [text for text in docs + shown if "Slack or PagerDuty accept" in text] == []
+
+
 def test_files_are_written_and_named(tmp_path):
     """Write the three dashboards, and their provider, which reads the folder that Grafana sees."""
     out = tmp_path / "made"

@@ -14,8 +14,11 @@ import pytest
 from prometheus_client import CollectorRegistry, start_http_server
 from sqlalchemy import Engine
 
+from collector.shipper import metrics as shipper_metrics
+from collector.shipper.window import Backlog
 from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.policy.reading import parse_policy
+from lineage.process.clock import system_clock
 from service.exporter.metrics import CatalogCollector
 from service.runtime.settings import Settings
 from slis.stream.log.spool_reader import last_seq_of, open_spool_to_read
@@ -36,6 +39,7 @@ rule_files: [lineward-rules.yml]
 scrape_configs:
   - {{job_name: lineward, static_configs: [{{targets: ["127.0.0.1:{service}"]}}]}}
   - {{job_name: lineward-collector, static_configs: [{{targets: ["127.0.0.1:{collector}"]}}]}}
+  - {{job_name: lineward-shipper, static_configs: [{{targets: ["127.0.0.1:{shipper}"]}}]}}
 """
 _ONE = {"$tier": "critical", "$owner": "sales"}
 _ONE |= {"$dataset_namespace": shop.NAMESPACE, "$dataset": shop.CORE}
@@ -66,6 +70,8 @@ def prometheus(
     catalog_metrics.renew_cache()
     registry.register(catalog_metrics)
     server, thread = start_http_server(0, addr="127.0.0.1", registry=registry)
+    shipper_metrics.measure(lambda: Backlog(2, estate.ago(5)), system_clock)
+    shipping = start_http_server(0, addr="127.0.0.1", registry=shipper_metrics.REGISTRY)
     rules = rules_of(parse_policy(estate.policy_text())).replace("interval: 2m", "interval: 1s")
     rules = judging_budgets_at_once(rules)
     (folder / "lineward-rules.yml").write_text(rules, encoding="utf-8")
@@ -74,7 +80,8 @@ def prometheus(
     # The collector numbers new events after those of the catalog.
     with closing(open_spool_to_read(folder / "spool.db")) as spool:
         estate.land(engine, last_seq_of(spool), 3)
-    text = _CONFIGURATION.format(service=server.server_port, collector=collector.port)
+    ports = {"collector": collector.port, "shipper": shipping[0].server_port}
+    text = _CONFIGURATION.format(service=server.server_port, **ports)
     try:
         with scraping(folder, text) as url:
             client = Prometheus(url)
@@ -85,9 +92,10 @@ def prometheus(
                 until(lambda expr=expr: client.run_query(expr, is_range=False))
             yield client
     finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        for each, its_thread in ((server, thread), shipping):
+            each.shutdown()
+            its_thread.join()
+            each.server_close()
         collector.stop()
         engine.dispose()
 

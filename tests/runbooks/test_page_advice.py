@@ -15,7 +15,10 @@ import typer.main
 
 from alerts.root_cause.kinds import KINDS
 from lineage.policy import PolicyFile
+from lineage.policy.reading import parse_policy
 from runbooks.library import page_markdown, page_names
+from service.api.access.decision import NEEDS, decide
+from service.api.access.versions import version_of
 from service.cli.main import app
 from tests.runbooks.pasted import blocks, commands, queries, simple, simple_commands
 
@@ -203,8 +206,35 @@ def test_pages_on_a_leaked_token_name_the_end_of_the_policy_and_the_check(name: 
 
     assert "End the new file with the line `...`" in text
     assert "the policy file is rejected" in text
+    assert "On Kubernetes wait two minutes first" in text or name == "asking"
     assert "lineward status" in text
     assert "](PolicyRejected)" in text
+
+
+@pytest.mark.parametrize("name", ["UnauthorizedAccess", "access"])
+def test_pages_on_a_leaked_token_check_that_it_is_rejected(name: str):
+    """Find the request with the old token, and the answer that shows that it is gone."""
+    text = page_markdown(name)
+
+    assert "the old token gets 401" in text
+    assert '-H "Authorization: Bearer $TOKEN"' in text
+
+
+def test_closing_the_api_keeps_the_calls_of_alertmanager(tmp_path: Path):
+    """Use the block of the page: people get nothing, and Alertmanager's token posts alerts.
+
+    Mutant: `access: {}`, which rejects Alertmanager too.
+    """
+    (block,) = blocks(page_markdown("UnauthorizedAccess"), "yaml")
+    (tmp_path / "alertmanager.token").write_text("a" * 32)
+    version = version_of(parse_policy(block), tmp_path)
+    bearer = [b"Bearer " + b"a" * 32]
+
+    actions = ("alertmanager", *NEEDS)
+    allowed = {each for each in actions if decide(version, bearer, each, 0, is_cut=False).allowed}
+    assert allowed == {"alertmanager"}
+    assert not any(decide(version, [], each, 0, is_cut=False).allowed for each in actions)
+    assert block.endswith("...\n")
 
 
 def test_the_page_of_pages_names_the_kinds_that_always_page():

@@ -92,7 +92,7 @@ def _unaccepted_outcome(state: NotificationState | None) -> Outcome:
     if any(is_by_provider(place.channel) for place in state.channels):
         return "bad"
     if state.addressee:
-        return "unknown"  # the addressee has no channel in Slack or PagerDuty
+        return "unknown"  # the addressee has no channel
     return "bad" if state.is_bad else LEFT_OUT
 
 

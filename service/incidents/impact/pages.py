@@ -57,7 +57,7 @@ class Page(msgspec.Struct, frozen=True):
         seen_at: when that was found.
         fault_at: the clock runs from it; None: this is seen for the first time.
         outcome: of M8; None: not known yet.
-        accepted_at: Slack or PagerDuty took its page.
+        accepted_at: a channel accepted its page.
     """
 
     incident_id: str

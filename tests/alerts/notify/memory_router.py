@@ -9,9 +9,11 @@ from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import IncidentCommand, StepInput
 from alerts.notify.channels.pagerduty.payload import action_of
 from alerts.notify.context import RoutingContext, is_muting, next_due_at
+from alerts.notify.escalation import escalate_now
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.message import Impacted, MessageRoot
-from alerts.notify.planning import plan_confirmed, plan_due, plan_step
+from alerts.notify.notification_plan import NotificationPlan
+from alerts.notify.planning import collect_result, plan_confirmed, plan_due, plan_step
 from alerts.notify.settings import RoutingSettings
 from lineage.policy.model import EscalationStep, Owner, Policy
 from lineage.process.clock import SECOND_MICROS
@@ -98,6 +100,12 @@ class MemoryRouter:
         """Apply a person's command to the only incident."""
         end = None if until is None else until * SECOND_MICROS
         return self.at(seconds, *found, commands=(IncidentCommand(self.one.id, action, by, end),))
+
+    def escalate(self, seconds, by="ada"):
+        """Take the next step of the only incident on request."""
+        plan = NotificationPlan(self.states[self.one.id], seconds * SECOND_MICROS)
+        assert escalate_now(plan, self.context, by)
+        return self._take(collect_result([plan]))
 
     @property
     def one(self):

@@ -7,6 +7,7 @@ from sqlalchemy import insert, select, update
 
 from alerts.notify import RoutingSettings, is_route_due
 from alerts.notify.message import MessageRoot
+from alerts.notify.sentences import field_lines, headline, summary_line
 from alerts.notify.ticket_caps import build_held_notices
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import digest, incident_notification, notification, suppression
@@ -70,6 +71,7 @@ def test_digest_lists_ten_and_counts_the_rest(embedded):
 
     (digest_message,) = router.messages("notice")
     assert (len(digest_message["lines"]), digest_message["note"]) == (10, "and 2 more")
+    assert not digest_message["has_root"]
     assert digest_message["lines"][0] == "a: failed a (began at 1970-01-01 01:37 UTC)"
     assert digest_message["links"]["full_list"] == "https://lineward.test/incidents"
 
@@ -156,6 +158,9 @@ def test_notice_of_held_tickets_is_not_an_incident():
     (notice,) = build_held_notices({"slack:C0000001": 3}, RoutingSettings(), MIDNIGHT)
 
     assert not notice.message.is_answerable
+    assert summary_line(notice.message) == "Notice: 3 more new tickets: see the full list"
+    assert headline(notice.message) == "Notice: new tickets of slack:C0000001"
+    assert not any(line.startswith("Root: ") for line in field_lines(notice.message))
 
 
 def window(router, **given):  # noqa: ANN003
@@ -202,6 +207,7 @@ def test_window_ended_by_a_person_is_summarized_then(catalog):
     summary = "The window has ended. Suppressed: 1; still bad: 0"
     assert set(windows(router)) == {("shop", summary, 1)}
     assert not any(each["is_answerable"] for each in router.messages("notice"))
+    assert not any(each["has_root"] for each in router.messages("notice"))
     assert summarized_at(router) == (MIDNIGHT + 600) * SECOND_MICROS
 
 
@@ -271,7 +277,7 @@ def test_gap_of_a_declared_dataset_is_sent(embedded):
 
 
 def test_channel_gets_20_tickets_an_hour_and_a_count_of_the_rest(embedded):
-    """Send 20 of 50 and "and 30 more", then 20 an hour later; send all pages.
+    """Send 20 of 50 and the number of the others, then 20 an hour later; send all pages.
 
     Mutant: without the cap, the channel gets every ticket.
     """
@@ -286,10 +292,15 @@ def test_channel_gets_20_tickets_an_hour_and_a_count_of_the_rest(embedded):
         return sum(each.startswith("slack:#chat opened") for each in router.outbox)
 
     assert openings() == 20 + 1
-    assert [each["what"] for each in router.messages("notice")] == ["and 30 more"]
+    assert [each["what"] for each in router.messages("notice")] == [
+        "30 more new tickets: see the full list"
+    ]
     for seconds in (1_800, HOUR + 29):
         router.route_due(MIDNIGHT + seconds)
     assert openings() == 21
     router.route_due(MIDNIGHT + HOUR + 31)
     assert openings() == 41
-    assert [each["what"] for each in router.messages("notice")] == ["and 30 more", "and 10 more"]
+    assert [each["what"] for each in router.messages("notice")] == [
+        "30 more new tickets: see the full list",
+        "10 more new tickets: see the full list",
+    ]

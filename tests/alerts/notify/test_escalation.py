@@ -20,7 +20,7 @@ POLICY = Policy(
         Owner("shop", "#shop", "shop.key", STEPS),
         Owner("pay", "#pay", "pay.key", (EscalationStep(5, owner="boss"),)),
         Owner("boss", "#boss", "boss.key"),
-        Owner("platform", "#platform"),
+        Owner("platform", "#platform", "platform.key"),
     )
 )
 TO_BOSS = ["pagerduty:boss.key opened", "slack:#boss opened"]
@@ -122,9 +122,51 @@ def test_next_step_is_taken_on_request(router):
         ("slack:#boss", "pagerduty:boss.key"),
         ("slack:#incidents",),
         ("pagerduty:last.key",),
-        ("slack:#platform",),
+        ("slack:#platform", "pagerduty:platform.key"),
     ):
         assert escalate_now(plan, router.context, "ada")
         assert plan.taken_steps[-1].channels == channels
     assert not escalate_now(plan, router.context, "ada")
     assert "requested by ada" in plan.notifications[0].message.note
+
+
+@pytest.mark.parametrize("action", [None, "acknowledge"])
+def test_request_pages_each_step(router, action):
+    """Page every step and the platform owner, whether or not a person acknowledged before."""
+    if action is not None:
+        router.do(60, action, make_fault("ab", **PAGE))
+
+    paged = [
+        [each for each in router.escalate(second) if each.endswith("opened")]
+        for second in range(70, 110, 10)
+    ]
+
+    assert paged == [
+        TO_BOSS,
+        ["slack:#incidents opened"],
+        ["pagerduty:last.key opened"],
+        ["pagerduty:platform.key opened", "slack:#platform opened"],
+    ]
+
+
+def test_request_pages_a_former_owner_again():
+    """Page an owner whose alert ended when the incident was handed over."""
+    policy = Policy(owners=(Owner("shop", "#shop", "shop.key", STEPS), *POLICY.owners[2:]))
+    router = MemoryRouter(policy)
+    router.opened(make_fault("ab", owner="boss", level="page"))
+    upstream = make_fault("zab", **PAGE, faults={root(name) for name in "zab"})
+    assert "pagerduty:boss.key handed_over" in router.at(60, upstream)
+
+    assert set(TO_BOSS) <= set(router.escalate(70))
+
+
+def test_request_notifies_an_open_alert_of_the_step_without_paging():
+    """Send no second alert to a person whose alert is still open."""
+    policy = Policy(
+        owners=(Owner("boss", "#boss", "boss.key", (EscalationStep(15, owner="boss"),)),)
+    )
+    router = MemoryRouter(policy)
+    router.opened(make_fault("ab", owner="boss", level="page"))
+
+    assert router.escalate(60) == ["pagerduty:boss.key changed", "slack:#boss changed"]
+    assert list(router.page_counts.values()) == [1]

@@ -3,7 +3,9 @@ import subprocess
 from pathlib import Path
 
 from alerts.rules.rule_file import alert_names, describe_unrendered
+from alerts.rules.service_alert_table import SERVICE_ALERTS
 from lineage.policy import DEFAULT
+from runbooks.library import page_markdown
 from tests.alerts.rules.alertmanagers import hasty, listening, running
 from tests.alerts.rules.promtool import rules_of
 from tests.suite.waiting import until
@@ -18,6 +20,27 @@ def test_every_alert_is_in_the_table_and_no_other():
     names = re.findall(r"(?m)^\| `(\w+)` \|", table)
 
     assert sorted(names) == alert_names()
+
+
+def test_alerts_without_a_series_in_scaled_mode_say_so():
+    """Find the note on each alert that needs `lineward up`, or the spool beside the service."""
+    local = re.compile(r"lineage_role_working|lineage_collector_alive")
+    own = {row.name for row in SERVICE_ALERTS if local.search(row.expr)}
+    noted = re.findall(r"(?m)^\| `(\w+)` \|.*Cannot fire in scaled mode", DOCUMENT)
+
+    assert set(noted) == own
+    for name in own:
+        assert "cannot fire" in page_markdown(name)
+
+
+def test_each_alert_that_goes_outside_is_listed():
+    """Compare the table of alerts, and the table of what goes outside, with the rules."""
+    own = {row.name for row in SERVICE_ALERTS if row.is_outside} | {"LinewardScrapeDown"}
+    _, _, section = DOCUMENT.partition("## What goes outside")
+    faults = section.partition("\n## ")[0]
+
+    assert set(re.findall(r"(?m)^\| `(\w+)` \|.*outside \|$", DOCUMENT)) == own
+    assert own <= set(re.findall(r"`(\w+)`", faults))
 
 
 def test_unrendered_alerts_are_documented_as_the_command_prints_them():

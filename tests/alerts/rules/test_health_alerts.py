@@ -94,7 +94,7 @@ CASES = [
         61,
         ExpectedAlert(
             "LineageSpoolFailing",
-            OUTAGE,
+            {**OUTAGE, "reach": "outside"},
             "Collector cannot write to its spool",
             "3 group commits of the spool failed in 5m (disk full, spool full, or failed fsync),"
             " since now. The collector answers 503; senders that do not retry lose their events."
@@ -140,6 +140,23 @@ CASES = [
         ),
     ),
     (
+        {
+            "lineage_shipper_lag_seconds": "2x60 60+60x40",
+            "lineage_shipper_waiting_events": "3x60 900x40",
+            "lineage_shipper_failures_total": "0x60 3+3x40",
+        },
+        67,
+        ExpectedAlert(
+            "LineageShipperStopped",
+            OUTAGE,
+            "An event has waited for Kafka for 7m 0s",
+            "The oldest event that a shipper holds has waited for 7m 0s (limit: 5m): Kafka does not"
+            " accept events, or the shipper is stuck. Shippers hold 900 events; 15 attempts to send"
+            " failed in the last 5m. The spools of the collectors keep the events until they are"
+            " full. Firing since 1970-01-01 01:06:00 +0000 UTC.",
+        ),
+    ),
+    (
         {"lineage_pipeline_batch_timestamp_seconds": "0+60x60 3600x30"},
         67,
         ExpectedAlert(
@@ -181,7 +198,7 @@ CASES = [
         66,
         ExpectedAlert(
             "LineageEvaluationAbsent",
-            OUTAGE,
+            {**OUTAGE, "reach": "outside"},
             "SLI evaluation unknown: datasets are not watched",
             "lineage_sli_evaluated_timestamp_seconds has been absent for 5m, since"
             " 1970-01-01 01:01:00 +0000 UTC: no evaluation has ended yet, the catalog cannot be"
@@ -212,12 +229,18 @@ CASES = [
         63,
         ExpectedAlert(
             "PolicyNotInForce",
-            {**SERVICE, "root": "policy", "severity": "page", "role": "service"},
+            {
+                **SERVICE,
+                "root": "policy",
+                "severity": "page",
+                "role": "service",
+                "reach": "outside",
+            },
             "The service has no valid policy",
             "The service started with an invalid policy file and has had no policy for 2m, since"
-            " 1970-01-01 01:01:00 +0000 UTC. Until the file is valid, the API rejects all"
-            " requests. Incidents and notifications use the last valid policy; without one,"
-            " notifications go to the fallback channel.",
+            " 1970-01-01 01:01:00 +0000 UTC. Until the file is valid, a service without a policy"
+            " rejects all requests, also Alertmanager's. Incidents and notifications use the last"
+            " valid policy; without one, notifications go to the fallback channel.",
         ),
     ),
     (

@@ -102,11 +102,11 @@ def test_webhook_messages_are_read():
     assert fakes.messages[0].full_list == json.loads(to_json(OPENED))["links"]["full_list"]
 
 
-def test_a_part_of_the_service_has_no_namespace():
-    """Name a collector that is down alone."""
+def test_a_part_of_the_service_is_read_from_its_own_words():
+    """Name a collector that is down as PagerDuty does."""
     fakes = Receivers()
-    own = changed(root=MessageRoot("service", "collector", ""))
+    own = changed(root=MessageRoot("service", "collector", "lineward"))
     fakes.pagerduty("keys/platform", event(own), 5)
     fakes.slack_post("#platform", {"blocks": build_blocks(changed(root=own.root))}, 6)
 
-    assert [each.root for each in fakes.messages] == [NamePattern("", "collector")] * 2
+    assert [each.root for each in fakes.messages] == [NamePattern("lineward", "collector")] * 2

@@ -98,7 +98,7 @@ def test_a_notice_names_the_roots_that_are_still_bad(filled):
 
     one = _notices(filled)["slack:#bi"]
     assert (one.what, one.since, one.correlation_id) == ("orders failed", 5, "corr")
-    assert one.root.kind == "failed"
+    assert one.root.kind == "job"
     assert one.incident_id.startswith("notice/inc-1/")
 
 
@@ -126,7 +126,7 @@ def incident_row():
         "severity",
         "evidence",
     ]
-    row = dict.fromkeys(texts, "x") | {"what": "orders failed", "root_kind": "failed"}
+    row = dict.fromkeys(texts, "x") | {"what": "orders failed", "root_entity": "job"}
     flags = dict.fromkeys(("is_remembered", "is_bridged", "is_flapping", "is_frozen"), False)
     return {
         **row,

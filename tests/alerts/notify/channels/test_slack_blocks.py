@@ -72,6 +72,26 @@ def test_only_an_id_that_commands_take_is_called_an_incident(kind, is_answerable
     assert context_lines(sent)[0] == line
 
 
+@pytest.mark.parametrize(
+    ("root", "shown"),
+    [
+        (MessageRoot("service", "pipeline", "lineward"), "Lineward's role pipeline"),
+        (MessageRoot("service", "events", "lineward"), "Lineward's events set aside"),
+        (
+            MessageRoot("service", "unauthorized_access", "lineward"),
+            "Lineward's API: unauthorized access",
+        ),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_part_of_lineward_is_named_once(root, shown):
+    """Repeat no word in the header and in the root."""
+    header, _, fields, *_ = build_blocks(message(kind="opened", severity="page", root=root))
+
+    assert header["text"]["text"] == f"Page: {shown}"
+    assert fields["fields"][0]["text"] == f"Root: {shown}"
+
+
 def test_alert_without_an_incident_has_no_buttons():
     """Leave them out: an alert of Prometheus cannot be acknowledged here."""
     blocks = build_blocks(message(kind="opened", is_answerable=False))
