@@ -37,7 +37,8 @@ class Repaired(NamedTuple):
     """Result of the repair of a damaged spool.
 
     Attributes:
-        lost_events: at most so many that no reader had read; numbers that repeats took count.
+        lost_events: at most so many that no reader had read; numbers that repeats took in earlier
+            releases count.
     """
 
     set_aside: str

@@ -4,6 +4,7 @@ import sqlite3
 
 from collector.settings import Limits
 from collector.spool_file import Room, fill_level
+from lineage.input_log.spool_tables import count_waiting
 from lineage.origins import FROM_MARQUEZ
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 
@@ -28,6 +29,7 @@ class SpoolRetention:
 
     Attributes:
         room: of the spool, as the writer saw it last; None: it has not looked yet.
+        waiting_events: that the pipeline had not passed then; None if its position is not known.
     """
 
     def __init__(self, connection: sqlite3.Connection, limits: Limits, clock: Clock) -> None:
@@ -37,6 +39,7 @@ class SpoolRetention:
         self._through = 0
         self._needed_through: int | None = None
         self.room: Room | None = None
+        self.waiting_events: int | None = None
 
     def allow_deletion(self, seq: int, needed: int | None = None) -> None:
         """Allow the writer, when idle, to delete rows up to `seq` whose keep time is over.
@@ -49,16 +52,11 @@ class SpoolRetention:
         self._through = seq
         self._needed_through = seq if needed is None else needed
 
-    @property
-    def waiting_events(self) -> int | None:
-        """Return how many events the pipeline has not passed; None if its position is not known."""
-        if self.room is None or self._needed_through is None:
-            return None
-        return max(0, self.room.last_seq - self._needed_through)
-
     def prune(self) -> None:
         """Delete some of what may go: in the writer's thread, and its transaction."""
         self.room = fill_level(self._connection)
+        if self._needed_through is not None:
+            self.waiting_events = count_waiting(self._connection, self._needed_through)
         is_full = self.room.share > _FULL_SHARE
         through = (self._needed_through or 0) if is_full else self._through
         kept = self._kept(self.room.share)

@@ -88,7 +88,6 @@ class Room(NamedTuple):
 
     used_bytes: int
     max_bytes: int
-    last_seq: int  # the last number that was given out
 
     @property
     def share(self) -> float:
@@ -102,7 +101,7 @@ def fill_level(connection: sqlite3.Connection) -> Room:
         connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("page_count", "freelist_count", "max_page_count", "page_size")
     )
-    return Room((pages - free) * size, most * size, last_seq(connection))
+    return Room((pages - free) * size, most * size)
 
 
 def last_seq(connection: sqlite3.Connection) -> int:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from collector.shipper.position import ShippedPosition
 from lineage import origins
 from lineage.input_log.records import GAP, HEARTBEAT, REJECTED, Record
+from lineage.input_log.spool_tables import count_waiting
 
 # The pipeline remembers the records of one window, to know those that are sent again.
 MOST_RECORDS = 1_000
@@ -63,7 +64,7 @@ def read_heartbeat(spool: sqlite3.Connection, collector: str) -> Record | None:
 def read_backlog(spool: sqlite3.Connection, at: ShippedPosition) -> Backlog:
     """Return what waits behind the position."""
     oldest = spool.execute(_WAITING, (at.seq,)).fetchone()
-    return Backlog(max(0, last_given(spool, "event") - at.seq), oldest and oldest[0])
+    return Backlog(count_waiting(spool, at.seq), oldest and oldest[0])
 
 
 def last_given(spool: sqlite3.Connection, table: str) -> int:

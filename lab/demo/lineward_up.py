@@ -13,7 +13,7 @@ import httpx
 from lab.demo.waiting import Patience, StepFailedError
 from service.errors import NoDataError
 from service.ingest.backfill import BatchSender, events_in
-from service.ingest.collector_spool import read_last_seq
+from service.ingest.collector_spool import read_last_stored
 from service.queries.catalog_session import open_session
 from service.queries.dataset import explain_states
 from service.queries.dataset_lookup import resolve_dataset
@@ -124,7 +124,7 @@ class LinewardUp:
 
     def received(self) -> int:
         """Return the number of the newest event in the spool."""
-        return read_last_seq(self.settings.spool) or 0
+        return read_last_stored(self.settings.spool) or 0
 
     def evaluated(self) -> int:
         """Return the number of the newest event that an evaluation has included."""

@@ -1,6 +1,6 @@
 """Policy: owners, tiers, sources and limits by pattern, from `lineward.yaml`."""
 
-from lineage.policy.checks import not_in_force, unreachable_owners
+from lineage.policy.checks import not_in_force, token_gaps, unreachable_owners
 from lineage.policy.compiled_folds import NO_FOLDS, CompiledFolds, folds_of
 from lineage.policy.file import PolicyFile
 from lineage.policy.model import DEFAULT, Policy
@@ -29,5 +29,6 @@ __all__ = [
     "parse_policy",
     "resolve_names",
     "suppressions_of",
+    "token_gaps",
     "unreachable_owners",
 ]

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -17,6 +18,7 @@ from lineage.policy.recurring import LONGEST, window_problem
 Problem = tuple[str, str]  # path, what is wrong
 
 _CHANNEL: Final = re.compile(r"[a-z][a-z0-9]*:[^/@][^@]*")  # of a type with a folder of its own
+_FOR_ALL_NAMESPACES: Final = frozenset({"respond", "alerts", "admin"})
 _PASSWORD: Final = re.compile(r"[^/@]*:(?!\{[^{}]+\}@)[^/@]*@")
 # Services of Apprise that need none; the address of any other is a secret.
 _WITHOUT_SECRET: Final = frozenset(
@@ -171,6 +173,38 @@ def _notify_urls(policy: Policy) -> Iterator[Problem]:
         for j, step in enumerate(owner.escalation):
             path = f"$.owners[{i}].escalation[{j}].notify"
             yield from ((f"{path}[{k}]", url) for k, url in enumerate(step.notify))
+
+
+def token_gaps(policy: Policy, folder: Path) -> list[str]:
+    """Return token files that do not exist here, and roles without effect: warnings.
+
+    Args:
+        policy: of which.
+        folder: of the policy's file.
+    """
+    return [*_missing_files(policy, folder), *_roles_without_effect(policy)]
+
+
+def _missing_files(policy: Policy, folder: Path) -> list[str]:
+    tokens = policy.guard.tokens if policy.guard else ()
+    return [
+        f"access.tokens[{i}].token_file: {token.token_file} does not exist here; the token is not"
+        " valid until it does"
+        for i, token in enumerate(tokens)
+        if token.token_file is not None and not (folder / token.token_file).is_file()
+    ]
+
+
+def _roles_without_effect(policy: Policy) -> list[str]:
+    tokens = policy.guard.tokens if policy.guard else ()
+    return [
+        f"access.tokens[{i}].roles: {role} needs all namespaces; with these, its requests are"
+        " rejected with 403"
+        for i, token in enumerate(tokens)
+        if "*" not in token.namespaces
+        for role in token.roles
+        if role in _FOR_ALL_NAMESPACES
+    ]
 
 
 def not_in_force(policy: Policy) -> list[str]:

@@ -1,6 +1,7 @@
 """Patterns over dataset and job names: `*` for any text, `?` for one character, all else itself."""
 
 import re
+from os.path import commonprefix
 
 import msgspec
 
@@ -9,6 +10,8 @@ from lineage.names.rules import SEPARATOR
 
 _SCHEMES = (("^s3[an]://", "s3://"), ("^(abfs|wasb)://", r"\1s://"), ("^gcs://", "gs://"))
 _WILD = re.compile(r"[*?]")
+# A local path as people write it. After `file://` comes a host.
+_LOCAL = re.compile(r"(?:(file|dbfs):)?(?:/(?!/)|///+)")
 
 
 class PatternParts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,10 +42,11 @@ class Matcher(msgspec.Struct, frozen=True):
 
 def matcher(pattern: Pattern) -> Matcher:
     """Compile the pattern."""
-    glob = _parted(pattern) if isinstance(pattern, PatternParts) else _usual(pattern)
+    globs = [_parted(pattern)] if isinstance(pattern, PatternParts) else _usual(pattern)
+    glob = globs[0]
     return Matcher(
-        regex=re.compile(_regex(glob), re.DOTALL),
-        prefix=_WILD.split(glob, maxsplit=1)[0],
+        regex=re.compile("|".join(map(_regex, globs)), re.DOTALL),
+        prefix=commonprefix([_WILD.split(each, maxsplit=1)[0] for each in globs]),  # noqa: RUF071 - of characters
         is_parted=isinstance(pattern, PatternParts),
         specificity=len(_WILD.sub("", glob).replace(SEPARATOR, "")),
     )
@@ -61,12 +65,16 @@ def dataset_of(pattern: Pattern) -> tuple[str, str] | None:
     return folded.namespace, folded.name
 
 
-def _usual(glob: str) -> str:
-    """Return the pattern in the spelling that names are folded to; else it would match none."""
-    if _WILD.search(glob):
-        return with_usual_scheme(glob)
-    folded = fold(*split_joined(glob))
-    return join_parts(folded.namespace, folded.name)
+def _usual(glob: str) -> list[str]:
+    """Return the pattern in the spellings that names are folded to; else it would match none."""
+    if not _WILD.search(glob):
+        folded = fold(*split_joined(glob))
+        return [join_parts(folded.namespace, folded.name)]
+    if found := _LOCAL.match(glob):
+        scheme, path = found[1] or "file", glob[found.end() :]
+        # A path below `file`, or a table below a warehouse such as `file:/warehouse`.
+        return [f"{scheme}/{path}", f"{scheme}:/{path}"]
+    return [with_usual_scheme(glob)]
 
 
 def _parted(parts: PatternParts) -> str:

@@ -12,6 +12,7 @@ from msgspec import inspect
 from lineage.policy.checks import problems
 from lineage.policy.document import Document, PolicyError
 from lineage.policy.model import Policy
+from lineage.process.expected_values import describe_expected
 
 __all__ = ["PolicyError", "load_policy", "parse_policy"]
 
@@ -67,28 +68,27 @@ def _error_of(message: str, document: Document) -> PolicyError:
     what, path = (found["what"], found["path"] or "$") if found else (message, "$")
     if unknown := _UNKNOWN.fullmatch(what):
         field = unknown["field"]
-        hint = difflib.get_close_matches(field, _fields_at(path), n=1)
-        asked = f"; did you mean {hint[0]!r}?" if hint else ""
-        return document.error_at(f"{path}.{field}", f"unknown key {field!r}{asked}")
+        return document.error_at(
+            f"{path}.{field}", f"unknown key {field!r}{_key_hint(field, path)}"
+        )
     # Where a hash is asked for, somebody may have put the token itself.
     value = None if path.endswith(".sha256") else document.value(path)
+    expected = describe_expected(_kind_at(path), what)
+    if expected is not None and value is not None:
+        return document.error_at(path, f"expected {expected}, got {value}")
     shown = f": {value}" if value is not None else ""
-    return document.error_at(path, _readable(what) + shown + _choices(path))
+    return document.error_at(path, _readable(what) + shown)
+
+
+def _key_hint(field: str, path: str) -> str:
+    known = _fields_at(path)
+    if near := difflib.get_close_matches(field, known, n=1):
+        return f"; did you mean {near[0]!r}?"
+    return f"; one of {', '.join(known)}" if known else ""
 
 
 def _readable(what: str) -> str:
     return what[:1].lower() + what[1:].replace("`", "").replace(" | null", "")
-
-
-def _choices(path: str) -> str:
-    """Return the allowed values at this path, where they are a few words."""
-    words = [
-        str(value)
-        for kind in _options(_kind_at(path))
-        if isinstance(kind, inspect.LiteralType)
-        for value in kind.values
-    ]
-    return f"; one of {', '.join(words)}" if words else ""
 
 
 def _fields_at(path: str) -> list[str]:

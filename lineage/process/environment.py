@@ -4,9 +4,12 @@ import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
+import msgspec.inspect
+
+from lineage.process.expected_values import describe_expected
 
 PREFIX = "LINEWARD_"
 # The release after this one no longer accepts the old name.
@@ -72,8 +75,15 @@ def _check(struct: type[msgspec.Struct], field: str, value: str, name: str) -> N
         msgspec.convert({field: value}, struct, strict=False, dec_hook=_decode)
     except msgspec.ValidationError as error:
         reason = str(error).split(" - at ")[0]
+        expected = describe_expected(_kind_of(struct, field), reason)
+        reason = reason if expected is None else f"expected {expected}"
         message = f"{name}: {reason}, got {value[:80]!r}"
         raise InvalidSettingError(message) from error
+
+
+def _kind_of(struct: type[msgspec.Struct], field: str) -> Any:  # noqa: ANN401 - msgspec's types of types
+    info: Any = msgspec.inspect.type_info(struct)
+    return next(one.type for one in info.fields if one.name == field)
 
 
 def _decode(kind: type, value: object) -> object:

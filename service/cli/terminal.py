@@ -175,6 +175,11 @@ def show_answer(
         console().print(draw(answer))
 
 
+def owner_text(owner: str | None) -> str:
+    """Return an owner for a table, in the explorer's words."""
+    return owner or "no owner"
+
+
 def warn(sentence: str) -> None:
     """Print a sentence on standard error, so that JSON on standard output stays clean."""
     sys.stderr.write(f"lineward: {escape_control(sentence)}\n")

@@ -1,5 +1,6 @@
 """Start and end of suppression windows, for the API and the command line."""
 
+import re
 from datetime import datetime
 
 import msgspec
@@ -16,6 +17,7 @@ from alerts.operator_actions.suppression_windows import (
 from lineage.catalog.queries import LISTED
 from lineage.catalog.reader import open_reader
 from lineage.errors import RequestError
+from lineage.names.names import join_parts
 from lineage.process.clock import to_micros
 from service.incidents.incident_commands import command_transaction
 from service.runtime.settings import Settings
@@ -29,10 +31,12 @@ class Begun(msgspec.Struct, frozen=True):
     Attributes:
         id: by which it is ended.
         datasets: how many that are known now its pattern matches; jobs are not counted.
+        example: a known dataset as patterns name it, where the pattern matches none.
     """
 
     id: int
     datasets: int
+    example: str | None = None
 
 
 def begin_window(settings: Settings, wanted: WindowRequest, now: datetime) -> Begun:
@@ -51,7 +55,16 @@ def begin_window(settings: Settings, wanted: WindowRequest, now: datetime) -> Be
         raise
     with open_reader(settings.catalog) as reader:
         known = [(str(namespace), str(name)) for namespace, name in reader.rows(_KNOWN)]
-    return Begun(number, count_matches(wanted.pattern.strip(), known))
+    pattern = wanted.pattern.strip()
+    matches = count_matches(pattern, known)
+    return Begun(number, matches, None if matches else _example(pattern, known))
+
+
+def _example(pattern: str, known: list[tuple[str, str]]) -> str | None:
+    """Return a known name that has the longest fixed part of the pattern, else any."""
+    fixed = max(re.split(r"[*?]", pattern), key=len).strip("/")
+    names = (join_parts(*name) for name in known)
+    return min(names, key=lambda name: (fixed not in name, name), default=None)
 
 
 def end_window(settings: Settings, ending: WindowEnding, now: datetime) -> None:

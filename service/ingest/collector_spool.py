@@ -11,11 +11,16 @@ from typing import Final
 
 import msgspec
 
+from lineage.input_log.spool_tables import count_waiting
 from lineage.origins import FROM_MARQUEZ
 from lineage.process.disk import disk_problem
 from service.errors import UnreachableError
 
-LAST_SEQ: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'event'"  # the last given out
+# Earlier releases gave numbers to repeats, too: the last one may belong to no event.
+LAST_STORED: Final = """
+SELECT coalesce((SELECT max(seq) FROM event), (SELECT through_seq FROM pruned))
+"""
+_LAST_GIVEN = "SELECT seq FROM sqlite_sequence WHERE name = 'event'"
 
 _MAX_BYTES = 16_777_216
 _AFTER = "SELECT seq, origin, body FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
@@ -36,7 +41,7 @@ def open_read_only(path: Path) -> Iterator[sqlite3.Connection | None]:
     try:
         with closing(sqlite3.connect(uri, uri=True, timeout=10)) as spool:
             # Its file is there a moment before its tables.
-            wanted = "SELECT 1 FROM sqlite_master WHERE name = 'unforwarded'"
+            wanted = "SELECT 1 FROM sqlite_master WHERE name = 'pruned'"
             yield spool if spool.execute(wanted).fetchone() else None
     except sqlite3.Error as error:
         reason = disk_problem(path.parent) or error
@@ -82,10 +87,22 @@ def latest_bodies(path: Path, most: int) -> Iterator[bytes]:
             yield row[0]
 
 
-def read_last_seq(path: Path) -> int | None:
+def read_last_given(path: Path) -> int | None:
     """Return the last number given out; None where there is no spool."""
     with open_read_only(path) as spool:
-        return (first_figure(spool, LAST_SEQ) or 0) if spool else None
+        return (first_figure(spool, _LAST_GIVEN) or 0) if spool else None
+
+
+def read_last_stored(path: Path) -> int | None:
+    """Return the number of the newest event; None where there is no spool."""
+    with open_read_only(path) as spool:
+        return (first_figure(spool, LAST_STORED) or 0) if spool else None
+
+
+def read_waiting(path: Path, seq: int) -> int | None:
+    """Return how many events are stored behind `seq`; None where there is no spool."""
+    with open_read_only(path) as spool:
+        return count_waiting(spool, seq) if spool else None
 
 
 def list_unforwarded(path: Path) -> int:

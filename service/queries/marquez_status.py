@@ -8,7 +8,7 @@ from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows, pairs_of
 from lineage.process.clock import to_micros
-from service.ingest.collector_spool import list_unforwarded, read_last_seq
+from service.ingest.collector_spool import list_unforwarded, read_waiting
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso_of, seconds_between
 from service.runtime.settings import Settings
@@ -144,7 +144,6 @@ def _forwarding(
     if not cursors:
         return None
     cursor = cursors[0][0]
-    last = read_last_seq(settings.spool)
     reasons = {
         name.removeprefix(_SET_ASIDE): count
         for name, count in sorted(counts.items())
@@ -153,7 +152,7 @@ def _forwarding(
     listed = reader.rows(_LISTED, {"most": _MOST_LISTED})
     return ForwardingStatus(
         cursor=cursor,
-        waiting_events=None if last is None else max(0, last - cursor),
+        waiting_events=read_waiting(settings.spool, cursor),
         forwarded=counts.get("forwarded", 0),
         set_aside=reasons,
         unforwarded=list_unforwarded(settings.spool),

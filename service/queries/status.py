@@ -14,7 +14,12 @@ from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.process.clock import to_micros
 from lineage.process.disk import disk_problem
-from service.ingest.collector_spool import LAST_SEQ, first_figure, open_read_only
+from service.ingest.collector_spool import (
+    LAST_STORED,
+    first_figure,
+    open_read_only,
+    read_waiting,
+)
 from service.queries.applications import KubernetesStatus, kubernetes_status
 from service.queries.catalog_session import unreachable_error
 from service.queries.datasets import counts_by_state
@@ -55,7 +60,7 @@ class SpoolStatus(msgspec.Struct, frozen=True):
 
     heartbeat_at: Instant | None
     alive: bool
-    last_seq: int
+    last_seq: int  # number of the newest event; each stored event takes one
     rejected: int
 
 
@@ -151,7 +156,7 @@ def load_status(
 def _backlog(settings: Settings, spool: SpoolStatus | None, catalog: _Catalog | None) -> int | None:
     if catalog is None or settings.is_shipped:
         return None if catalog is None else catalog.records_waiting
-    return None if spool is None else max(0, spool.last_seq - catalog.cursor)
+    return None if spool is None else read_waiting(settings.spool, catalog.cursor)
 
 
 def warnings_of(data_dir: Path) -> list[str]:
@@ -201,7 +206,7 @@ def spool_status(path: Path, now: datetime) -> SpoolStatus | None:
         return SpoolStatus(
             heartbeat_at=iso(heartbeat),
             alive=heartbeat is not None and abs(to_micros(now) - heartbeat) <= _ALIVE_MICROS,
-            last_seq=first_figure(spool, LAST_SEQ) or 0,
+            last_seq=first_figure(spool, LAST_STORED) or 0,
             rejected=first_figure(spool, "SELECT COUNT(*) FROM rejected") or 0,
         )
 

@@ -349,16 +349,6 @@ def test_a_reader_ahead_of_the_spool_starts_a_check(waiting):
     assert _rounds(waiting, [NOT_READ, Cursors(201, 201, 201)])
 
 
-def test_a_reader_ahead_of_the_writer_s_last_note_is_not_ahead(waiting):
-    """Accept newer numbers, as the writer records its last one once a second."""
-    spool, place = waiting
-    spool.retention.room = spool.retention.room._replace(last_seq=150)
-
-    cursor_worker.look_ahead(spool, place, NOT_READ, Cursors(200, 200, 200))
-
-    assert not spool.damaged.is_set()
-
-
 def test_cursors_are_read_from_the_catalog(waiting):
     """Read them as for `look_ahead` and the repair."""
     _, place = waiting

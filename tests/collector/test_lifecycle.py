@@ -174,10 +174,10 @@ def test_a_port_in_use_ends_it_with_one_sentence(start):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"max_depth": "deep"}, "LINEWARD_COLLECTOR_MAX_DEPTH: Expected `int`"),
-        ({"max_body_bytes": 0}, "LINEWARD_COLLECTOR_MAX_BODY_BYTES: Expected `int` >= 1"),
+        ({"max_depth": "deep"}, "LINEWARD_COLLECTOR_MAX_DEPTH: expected a number, got 'deep'"),
+        ({"max_body_bytes": 0}, "LINEWARD_COLLECTOR_MAX_BODY_BYTES: expected 1 or more"),
         ({"read_deadline_seconds": -1}, "LINEWARD_COLLECTOR_READ_DEADLINE_SECONDS"),
-        ({"drain_seconds": 301}, "LINEWARD_COLLECTOR_DRAIN_SECONDS: Expected `float` <= 300"),
+        ({"drain_seconds": 301}, "LINEWARD_COLLECTOR_DRAIN_SECONDS: expected 0 to 300"),
         ({"max_bodybytes": 1}, "LINEWARD_COLLECTOR_MAX_BODYBYTES: no such setting"),
         ({"token_file": "/nowhere/token"}, "LINEWARD_COLLECTOR_TOKEN_FILE"),
         ({"token_file": "/dev/null"}, "LINEWARD_COLLECTOR_TOKEN_FILE"),

@@ -28,6 +28,24 @@ def test_a_repeat_is_one_row_and_the_first_one_stays(tmp_path, started, clock, o
     assert outcomes.stored == 2
 
 
+def test_a_repeat_takes_no_number(tmp_path, started, outcomes):
+    """Number stored events only: a hole would look like an event that waits, or was lost.
+
+    With `INSERT OR IGNORE` the last event has the number 606, and the last number is 906.
+    """
+    many = [str(number).encode() for number in range(300)]
+    spool = started()
+    writes = ([b"a", b"b"], [b"b", b"a"], [b"c", b"a", b"c"], many, [*many, b"d"], many)
+    for number, bodies in enumerate(writes, start=1):
+        spool.submit(events(spool, *bodies))
+        wait_for_groups(outcomes, number)
+
+    last = rows_of(tmp_path, "SELECT seq FROM sqlite_sequence WHERE name = 'event'")
+    assert last == [(304,)]
+    assert rows_of(tmp_path, "SELECT seq FROM event ORDER BY seq") == [(n,) for n in range(1, 305)]
+    assert (outcomes.stored, outcomes.errors) == (304, [])
+
+
 def test_without_the_unique_hash_a_repeat_is_two_rows(tmp_path, started, outcomes, monkeypatch):
     """Run the mutant: remove the unique hash."""
     monkeypatch.setattr(

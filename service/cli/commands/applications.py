@@ -6,7 +6,14 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, local_time, print_table, show_answer, wrapping_table
+from service.cli.terminal import (
+    escape_markup,
+    local_time,
+    owner_text,
+    print_table,
+    show_answer,
+    wrapping_table,
+)
 from service.queries.applications import MOST_LISTED, ApplicationList, list_applications
 from service.queries.catalog_session import open_session
 from service.runtime.settings import read_settings
@@ -52,7 +59,7 @@ def applications_table(answer: ApplicationList) -> RenderableType:
             row.job_name,
             row.state,
             row.listener,
-            row.owner or "-",
+            owner_text(row.owner),
             row.problem or "-",
         )
         shown.add_row(*map(escape_markup, cells))

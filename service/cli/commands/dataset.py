@@ -10,6 +10,7 @@ from service.cli.terminal import (
     console,
     escape_markup,
     local_time,
+    owner_text,
     print_json,
     print_table,
     show_answer,
@@ -73,7 +74,9 @@ def impact_table(answer: Impact) -> RenderableType:
     columns = ("tier", "dataset", "namespace", "owner", "state", "steps")
     shown = wrapping_table(*columns, title=_title(answer))
     for row in answer.affected:
-        names = map(escape_markup, (row.tier, row.dataset, row.dataset_namespace, row.owner or "-"))
+        names = map(
+            escape_markup, (row.tier, row.dataset, row.dataset_namespace, owner_text(row.owner))
+        )
         shown.add_row(*names, state_markup(row.state), escape_markup(row.depth))
     return print_table(shown, _title(answer))
 

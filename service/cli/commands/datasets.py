@@ -10,6 +10,7 @@ from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import (
     escape_markup,
     local_time,
+    owner_text,
     print_table,
     show_answer,
     state_markup,
@@ -63,7 +64,9 @@ def datasets_table(page: DatasetPage) -> RenderableType:
         why = " ".join(word for word in (row.sli, row.reason) if word) or "-"
         cells = (row.dataset, row.dataset_namespace, why, local_time(row.since), row.tier)
         shown.add_row(
-            state_markup(row.state), *map(escape_markup, cells), escape_markup(row.owner or "-")
+            state_markup(row.state),
+            *map(escape_markup, cells),
+            escape_markup(owner_text(row.owner)),
         )
     return print_table(shown, "no datasets match")
 
@@ -94,7 +97,7 @@ def unsourced_table(answer: UnsourcedReads) -> RenderableType:
             row.reads,
             name,
             row.tier,
-            row.owner or "-",
+            owner_text(row.owner),
             local_time(row.last_read_at),
         )
         shown.add_row(*map(escape_markup, cells), escape_markup(by))

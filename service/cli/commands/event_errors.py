@@ -29,11 +29,7 @@ _Reason = Annotated[str | None, typer.Option(help="Only this reason, e.g. `too_d
 def rejected(
     data_dir: DataDir = None, *, reason: _Reason = None, limit: _Limit = 50, as_json: AsJson = False
 ) -> None:
-    """List events that the collector rejected, newest first.
-
-    Raises:
-        NoDataError: the spool is not in this data folder.
-    """
+    """List events that the collector rejected, newest first."""
     spool = read_settings(data_dir).spool
     if not spool.is_file():
         raise NoDataError(f"no spool at {spool}: run this where the collector runs")

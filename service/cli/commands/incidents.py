@@ -14,6 +14,7 @@ from service.cli.terminal import (
     console,
     escape_markup,
     local_time,
+    owner_text,
     print_json,
     show_answer,
     wrapping_table,
@@ -79,7 +80,7 @@ def incident_table(answer: IncidentPage) -> RenderableType:
     )
     for each in answer.incidents:
         detected = local_time(each.opened_at) if each.opened_at else "not yet"
-        cells = (each.id, each.severity, _state(each), detected, each.owner or "nobody")
+        cells = (each.id, each.severity, _state(each), detected, owner_text(each.owner))
         table.add_row(
             *map(escape_markup, cells),
             escape_markup(each.what),
@@ -103,7 +104,14 @@ def detail_tables(answer: IncidentDetail) -> RenderableType:
         name = f"{each.dataset_namespace} {each.dataset}"
         over = " (recovered)" if each.left_at else ""
         by = each.explained_by or each.run_id or "-"
-        cells = (name, each.tier, each.owner or "-", each.kind + over, local_time(each.onset), by)
+        cells = (
+            name,
+            each.tier,
+            owner_text(each.owner),
+            each.kind + over,
+            local_time(each.onset),
+            by,
+        )
         members.add_row(*map(escape_markup, cells))
     timeline = wrapping_table("time", "event", "reason", "by", title="timeline")
     for step in answer.steps:
@@ -119,8 +127,8 @@ def detail_tables(answer: IncidentDetail) -> RenderableType:
     times = "; ".join(f"{each.name} {local_time(each.at)}" for each in answer.times)
     shown = (
         incident_table(page),
-        escape_markup(times),
-        escape_markup(answer.evidence),
+        escape_markup(f"times: {times}"),
+        *([escape_markup(f"evidence: {answer.evidence}")] if answer.evidence else []),
         *_diagnosis(answer.diagnosis),
         members,
         *hidden,

@@ -23,6 +23,10 @@ DataDir = Annotated[
     Path | None,
     typer.Option("--data-dir", help="Data folder [LINEWARD_DATA_DIR, ./lineward-data]."),
 ]
+COLLECTOR_ADDRESS = (
+    "Address of the collector"
+    " \\[LINEWARD_COLLECTOR_URL, else this host and LINEWARD_COLLECTOR_PORT]."
+)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON as documented in docs/cli.md.")]
 DatasetName = Annotated[
     str,

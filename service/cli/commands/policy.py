@@ -31,7 +31,13 @@ def check(
 ) -> None:
     """Check a policy file, and show each error with its place."""
     from alerts.notify.recipients import unclaimed_entries  # noqa: PLC0415 - as below
-    from lineage.policy import PolicyError, load_policy, not_in_force, unreachable_owners  # noqa: PLC0415 - YAML only where a policy is
+    from lineage.policy import (  # noqa: PLC0415 - YAML only where a policy is
+        PolicyError,
+        load_policy,
+        not_in_force,
+        token_gaps,
+        unreachable_owners,
+    )
     from lineage.policy.half_written import has_last_line  # noqa: PLC0415 - as above
 
     try:
@@ -45,6 +51,7 @@ def check(
     if as_json:
         gaps = {"not_in_force": not_in_force(found), "unreachable": unreachable_owners(found)}
         gaps["unclaimed"] = unclaimed_entries(found)
+        gaps["tokens"] = token_gaps(found, file.parent)
         ending = {"has_last_line": is_ended}
         print_json({"valid": True, "error": None, "hash": found.hash, **gaps, **ending})
     else:
@@ -53,6 +60,8 @@ def check(
         for name in not_in_force(found):
             typer.echo(f"  {name}: accepted; this version only exports a metric for it")
         for gap in unreachable_owners(found):
+            typer.echo(f"  {gap}")
+        for gap in token_gaps(found, file.parent):
             typer.echo(f"  {gap}")
         for entry in unclaimed_entries(found):
             typer.echo(f"  notify: no type of channel knows {entry[:80]!r}")

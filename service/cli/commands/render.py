@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import typer
 
-from service.cli.commands.options import AsJson, replace_url
+from service.cli.commands.options import COLLECTOR_ADDRESS, AsJson, replace_url
 from service.cli.commands.render_alerts import alertmanager, rules
 from service.cli.commands.render_dashboards import dashboards
 from service.cli.terminal import print_json, warn
@@ -65,7 +65,7 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     *,
     collector_url: Annotated[
         str | None,
-        typer.Option(help="Address of the collector \\[http://LINEWARD_HOST:COLLECTOR_PORT]."),
+        typer.Option(help=COLLECTOR_ADDRESS),
     ] = None,
     folder: Annotated[
         Path, typer.Option(help="Folder on the driver's disk that `lineward ship` reads.")
@@ -149,18 +149,18 @@ def _print_cluster(
 
 
 def _explain(place: Destinations, cluster: Cluster) -> None:
-    """Print on standard error what these settings need beside them."""
+    """Print on standard error what these settings need beside them: a YAML file with comments."""
+    if cluster.events_claim:
+        sys.stderr.write(
+            f"# Run `lineward ship {place.folder}` in a pod that mounts the claim"
+            f" {cluster.events_claim}: see docs/kubernetes/spark-jobs.md.\n"
+        )
     if cluster.config_secret:
-        warn(
-            f"the Secret {cluster.config_secret} needs this openlineage.yml, with the token of"
-            f" senders instead of {PLACEHOLDER}:"
+        sys.stderr.write(
+            f"# openlineage.yml for the Secret {cluster.config_secret}: replace {PLACEHOLDER} by"
+            " the token of senders.\n"
         )
         sys.stderr.write(openlineage_yml(place, cluster))
-    if cluster.events_claim:
-        warn(
-            f"run `lineward ship {place.folder}` in a pod that mounts the claim"
-            f" {cluster.events_claim}: see docs/kubernetes/spark-jobs.md"
-        )
 
 
 def _print_machine(place: Destinations, *, as_json: bool, arguments: bool) -> None:

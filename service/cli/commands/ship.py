@@ -9,7 +9,7 @@ import typer
 from lineage import origins
 from lineage.process.logs import log_to_stderr
 from lineage.process.role import stop_on_signals
-from service.cli.commands.options import AsJson
+from service.cli.commands.options import COLLECTOR_ADDRESS, AsJson
 from service.cli.terminal import plain_lines, print_json
 from service.errors import RejectedInputError
 from service.ingest.collector_client import Target, UploadStoppedError, read_token_file
@@ -25,11 +25,11 @@ _STATE = ".lineward-ship"
 
 @app.command()
 def main(  # noqa: PLR0913 - each is an option of the command
-    folder: Annotated[Path, typer.Argument(help="Folder with event files.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with event files.")],
     *,
     url: Annotated[
         str | None,
-        typer.Option(help="Address of the collector \\[http://LINEWARD_HOST:COLLECTOR_PORT]."),
+        typer.Option(help=COLLECTOR_ADDRESS),
     ] = None,
     token_file: Annotated[
         Path | None,

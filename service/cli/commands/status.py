@@ -42,13 +42,17 @@ def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     if as_json:
         print_json(answer)
     else:
-        console().print(status_text(answer))
+        console().print(status_text(answer, is_scaled=settings.is_shipped))
 
 
-def status_text(answer: Status) -> RenderableType:
-    """Return the status as text."""
+def status_text(answer: Status, *, is_scaled: bool = False) -> RenderableType:
+    """Return the status as text; in scaled mode each role is a process of its own."""
     shown = _roles(answer.data_dir, answer.roles, answer.warnings)
-    return Group(*shown, *(escape_markup(line) for line in _lines(answer)), *_jobs(answer.jobs))
+    return Group(
+        *shown,
+        *(escape_markup(line) for line in _lines(answer, is_scaled=is_scaled)),
+        *_jobs(answer.jobs),
+    )
 
 
 def _show_roles(settings: Settings) -> None:
@@ -87,8 +91,8 @@ def _jobs(jobs: list[PeriodicJobState]) -> list[RenderableType]:
     return [table, *(escape_markup(line) for job in jobs if (line := job_problem(job, now)))]
 
 
-def _lines(answer: Status) -> list[str]:
-    lines = [] if answer.up else ["`lineward up` does not run on this data folder."]
+def _lines(answer: Status, *, is_scaled: bool) -> list[str]:
+    lines = [] if answer.up or is_scaled else ["`lineward up` does not run on this data folder."]
     if answer.collector:
         state_word = "up" if answer.collector.alive else "down"
         lines.append(

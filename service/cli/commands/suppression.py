@@ -147,4 +147,5 @@ def _begin_window(
         )
     )
     if not begun.datasets:
-        warn("no known dataset matches: see `lineward datasets`")
+        known = f", such as {begun.example}" if begun.example else ""
+        warn(f"no known dataset matches: write namespace and name joined{known}")

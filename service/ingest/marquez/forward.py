@@ -13,7 +13,7 @@ from pathlib import Path
 import structlog
 
 from lineage.process.clock import Clock, to_micros
-from service.ingest.collector_spool import Spooled, read_last_seq, spooled_after
+from service.ingest.collector_spool import Spooled, read_last_given, spooled_after
 from service.ingest.marquez.deliver import EventSender, ForwardingStoppedError, RejectedError, pause
 from service.ingest.marquez.event_identity import DeliveredEvents, valid_core
 from service.ingest.marquez.store import SetAside, Store, in_catalog
@@ -109,7 +109,7 @@ class Forwarder:
 
     async def _spool_is_new(self, after: int) -> bool:
         """Return whether the spool has numbers below those read: it was lost, and began again."""
-        last = await asyncio.to_thread(read_last_seq, self._spool)
+        last = await asyncio.to_thread(read_last_given, self._spool)
         return last is not None and last < after and not self._pending
 
     def _line_up(self, event: Spooled, whose: str, lanes: asyncio.TaskGroup) -> None:

@@ -70,7 +70,7 @@ def test_an_invalid_file_never_replaces_a_valid_one(tmp_path):
     path.write_text("retention_days: never\n")
     assert (file.current().retention_days, file.error) == (
         7,
-        "lineward.yaml:1: $.retention_days: expected int, got str: 'never'",
+        "lineward.yaml:1: $.retention_days: expected a number, got 'never'",
     )
     path.write_text("retention_days: 30\n")
     assert (file.current().retention_days, file.error) == (30, None)

@@ -138,3 +138,36 @@ def test_colours_are_left_out_in_pipes_and_by_no_color(embedded, variables, is_c
 def test_completion_without_a_catalog_is_silent(tmp_path):
     """Complete nothing and print no error."""
     assert _complete("lineward why x", LINEWARD_DATA_DIR=str(tmp_path)) == []
+
+
+def _all_helps(command, path=()):
+    """Yield the path and the texts of each command, with the texts of its parameters."""
+    texts = [command.help, *(getattr(one, "help", None) for one in command.params)]
+    yield " ".join(path), " ".join(filter(None, texts))
+    for name in getattr(command, "list_commands", lambda _: [])(None):
+        yield from _all_helps(command.get_command(None, name), (*path, name))
+
+
+def test_no_help_has_a_section_for_developers():
+    """Show users no part of a docstring that describes a function."""
+    helps = dict(_all_helps(typer.main.get_command(app)))
+
+    sections = ("Raises:", "Args:", "Returns:", "Yields:", "Attributes:")
+    assert {path for path, text in helps.items() if any(one in text for one in sections)} == set()
+    assert {"rejected", "policy check", "render spark-conf"} < set(helps)
+
+
+@pytest.mark.parametrize("line", ["ship", "render spark-conf"])
+def test_the_help_names_the_variables_of_the_collector_s_address(line):
+    """Name existing variables, first the one that counts first."""
+    shown = " ".join(lineward(*line.split(), "--help", COLUMNS="200").stdout.split())
+
+    assert "[LINEWARD_COLLECTOR_URL, else this host and LINEWARD_COLLECTOR_PORT]" in shown
+
+
+def test_the_help_of_ship_calls_its_folder_by_one_name():
+    """Use the name of the argument in the default of `--state`."""
+    shown = " ".join(lineward("ship", "--help", COLUMNS="200").stdout.split())
+
+    assert "ship [OPTIONS] {DIR}" in shown
+    assert "[DIR/.lineward-ship]" in shown

@@ -44,7 +44,12 @@ def test_an_incident_is_shown_with_its_diagnosis(embedded):
     estate.fill(embedded)
 
     shown = lineward("incidents", estate.INCIDENT, catalog=embedded).stdout
-    found = answer("incidents", estate.INCIDENT, catalog=embedded)["diagnosis"]
+    detail = answer("incidents", estate.INCIDENT, catalog=embedded)
+    found = detail["diagnosis"]
+    assert sum(line.startswith("times: ") for line in shown.splitlines()) == 1
+    assert sum(line.startswith("evidence: ") for line in shown.splitlines()) == bool(
+        detail["evidence"]
+    )
 
     assert "last successful run and first failed run" in shown
     assert found["failed_run_id"] in shown

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from lineage.catalog.reader import open_reader
+from service.cli import terminal
 from service.cli.commands import diff, incidents, lineage
 from service.cli.terminal import escape_markup, wrapping_table
 from service.queries.edge_runs import EdgeRun
@@ -152,3 +153,12 @@ def test_a_failed_write_is_one_sentence(embedded):
 def test_a_duration_is_written_for_people(seconds, words):
     """Use no exponents: some clients send START and COMPLETE at once."""
     assert short_duration(seconds) == words
+
+
+def test_an_owner_is_shown_in_one_way():
+    """Use the explorer's words for a missing owner in each table."""
+    commands = Path(terminal.__file__).parent / "commands"
+    sources = "".join(path.read_text() for path in commands.glob("*.py"))
+
+    assert (terminal.owner_text(None), terminal.owner_text("shop")) == ("no owner", "shop")
+    assert "owner or " not in sources

@@ -103,3 +103,14 @@ def test_a_log_in_kafka_is_behind_by_its_own_offsets(embedded, tmp_path: Path):
     assert [sample.value for sample in oldest.samples] == [5.0]
     (tmp_path / "spool.db").unlink()
     assert load_status(settings, system_clock()).partial_reason is None
+
+
+@pytest.mark.parametrize(("log", "is_printed"), [("spool", True), ("kafka://b:9092/t", False)])
+def test_scaled_mode_has_no_line_about_up(embedded, tmp_path: Path, log, is_printed):
+    """Leave it out: in scaled mode each role is a process of its own."""
+    text = lineward(
+        "status", "--data-dir", str(tmp_path), catalog=embedded, LINEWARD_LOG=log
+    ).stdout
+
+    assert "pipeline: " in text
+    assert ("`lineward up` does not run" in text) == is_printed

@@ -81,7 +81,7 @@ def test_a_pattern_that_matches_nothing_is_a_warning(answering):
     )
 
     assert "s3://shpo/* (0 datasets) is suppressed until" in done.stdout
-    assert "no known dataset matches" in done.stderr
+    assert "no known dataset matches: write namespace and name joined, such as " in done.stderr
 
 
 @pytest.mark.parametrize(
