@@ -219,20 +219,19 @@ def _severity(own: AlertRecord) -> Severity:
 def _message(  # noqa: PLR0913 - each stands in it
     own: AlertRecord, context: RoutingContext, at: int, *, kind: Kind, owner: str, note: str
 ) -> Message:
-    annotations = own.annotations
     since = min(own.starts_at, at)
     return Message(
         incident_id=f"alert-{own.fingerprint}",
         revision=own.revision,
         kind=kind,
         severity=_severity(own),
-        what=annotations.get("summary") or own.name,
+        what=own.annotations.get("summary") or own.name,
         since=since,
         times=(NamedTime(FIRING_SINCE, since),),
         at=at,
         root=_root(own),
         owner=owner,
-        note=join_sentences(note, annotations.get("description", "")),
+        note=join_sentences(note, own.annotations.get("description", "")),
         links=MessageLinks(runbook=runbook_link(own.name, context.settings)),
         correlation_id=f"alert-{own.fingerprint}-{from_micros(own.starts_at):%Y%m%dT%H%M%SZ}",
         is_answerable=False,
@@ -241,8 +240,8 @@ def _message(  # noqa: PLR0913 - each stands in it
 
 def _root(own: AlertRecord) -> MessageRoot:
     """Return the alert with what it is about; without these labels it is about Lineward."""
-    about = filter(None, (own.labels.get(name, "") for name in ("sli", "tier", "root", "job")))
-    name = " ".join(dict.fromkeys(about))
+    about = dict.fromkeys(own.labels.get(name, "") for name in ("sli", "tier", "root", "job"))
+    name = " ".join(filter(None, about))
     return MessageRoot(own.name, name or "lineward", "lineward" if name else "")
 
 
