@@ -92,9 +92,19 @@ def _membership_changes(
         fault = faults.get(each.id)
         if each.id in at:
             yield MembershipChange(each, fault, at[each.id])
-        # Another run of the job failed or succeeded: that changes the root without an event.
-        elif each.is_active and fault is not None and has_other_root(before.get(each.id), each):
+        elif fault is not None and _changed_silently(before.get(each.id), each):
             yield MembershipChange(each, fault, fault.as_of)
+
+
+def _changed_silently(before: Incident | None, now: Incident) -> bool:
+    """Return whether the members or the root may have changed without an event.
+
+    People see pending incidents, of which no event reports. Another run of a job that failed or
+    succeeded changes the root.
+    """
+    if now.state == "pending":
+        return before is None or before.members != now.members
+    return now.is_active and has_other_root(before, now)
 
 
 def _find_changed(before: Mapping[str, Incident], step: StepResult) -> list[Incident]:
@@ -165,9 +175,12 @@ def _description(incident: Incident, fault: DetectedFault) -> _Row:
 
 
 def _deactivate(connection: Connection, gone: list[str]) -> None:
-    """Delete incidents that never opened; keep the others for readers."""
+    """Delete incidents that never opened, with their members; keep the others for readers."""
+    member = tables.incident_member
     for some in split_batches(gone):
         own = _incident.c.incident_id.in_(some)
+        never = select(_incident.c.incident_id).where(own, _incident.c.revision == 0)
+        connection.execute(delete(member).where(member.c.incident_id.in_(never)))
         connection.execute(delete(_incident).where(own, _incident.c.revision == 0))
         connection.execute(update(_incident).where(own).values(is_remembered=False))
 

@@ -100,14 +100,27 @@ def test_two_services_write_one_incident(failed):
 
 @pytest.mark.postgres_always
 def test_a_pending_incident_that_recovers_is_deleted(failed):
-    """Delete the row of the incident."""
+    """Delete the row of the incident, and those of its datasets, which people could see."""
     failed.at(NOON + 120)
+    assert len(failed.rows(tables.incident_member)) == 2
     for name in ("raw", "core"):
         failed.estate.say(name, "good")
         _write(failed, name, NOON + 125)
     failed.until(NOON + 200)
 
     assert failed.rows() == []
+    assert failed.rows(tables.incident_member) == []
+
+
+def test_a_dataset_that_joins_a_pending_incident_is_a_member(failed):
+    """Show the datasets that are bad by now; no event reports them."""
+    failed.at(NOON + 120)
+    failed.estate.say("mart", "bad", "late", limit_seconds=NOON + 110.0)
+    failed.at(NOON + 135)
+
+    assert failed.one.state == "pending"
+    assert failed.one.what == "Job make_raw failed; 3 datasets bad"
+    assert len(failed.rows(tables.incident_member)) == 3
 
 
 def test_a_planned_window_suppresses_the_incident(failed):
