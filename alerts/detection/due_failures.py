@@ -11,7 +11,7 @@ from sqlalchemy import Connection, text
 from alerts.detection.run_attempts import FailedRun, load_attempts, load_failed
 from alerts.root_cause.faults import FaultGroup, FaultRoot
 from alerts.root_cause.retries import RULES, RetryWait, UsualFigures, find_retry_wait
-from alerts.root_cause.severity import PAGE, Severity
+from alerts.root_cause.severity import PAGE, IncidentSeverity
 from alerts.root_cause.snapshot import LineageSnapshot, Rows
 from lineage.catalog.queries import FAILS
 from lineage.graph.adjacency import positions_in
@@ -53,7 +53,7 @@ class DueFailures(msgspec.Struct, frozen=True, eq=False):
     roots: frozenset[FaultRoot]
     retries: Mapping[FaultRoot, RetryWait]
 
-    def is_waiting(self, group: FaultGroup, level: Severity, now: int) -> bool:
+    def is_waiting(self, group: FaultGroup, level: IncidentSeverity, now: int) -> bool:
         """Return whether no dataset is affected by a fault yet, and notifications wait."""
         faults = {each.fault for each in group.members}
         if not group.is_latent or not faults.isdisjoint(self.roots):

@@ -15,7 +15,7 @@ from alerts.root_cause.faults import FaultGroup, FaultRoot, Member, UnknownReaso
 from alerts.root_cause.impact_walks import ImpactWalks
 from alerts.root_cause.kinds import KIND_BY_ID
 from alerts.root_cause.retries import RULES as RETRY_RULES
-from alerts.root_cause.severity import BY_KIND, TICKET, TICKET_BY_KIND, RootImpact, Severity
+from alerts.root_cause.severity import BY_KIND, TICKET, TICKET_BY_KIND, IncidentSeverity, RootImpact
 from alerts.root_cause.snapshot import NO_KEY, LineageSnapshot
 from lineage.process.clock import SECOND_MICROS
 
@@ -54,7 +54,7 @@ class DetectedFault(msgspec.Struct, frozen=True, eq=False):
     bad_keys: frozenset[int] = frozenset()
     root_keys: frozenset[int] = frozenset()
     faults: frozenset[FaultRoot] = frozenset()
-    severity: Severity = BY_KIND
+    severity: IncidentSeverity = BY_KIND
     owner: str | None = None
     cadence_seconds: float = 0.0
     unknown: UnknownReason | None = None
@@ -114,7 +114,10 @@ class DetectedFault(msgspec.Struct, frozen=True, eq=False):
 
 
 def detected_fault(
-    group: FaultGroup, severity: Severity, snapshot: LineageSnapshot, owner: str | None = None
+    group: FaultGroup,
+    severity: IncidentSeverity,
+    snapshot: LineageSnapshot,
+    owner: str | None = None,
 ) -> DetectedFault:
     """Build the fault of a group that `roots.find_faults` returned."""
     # A failed run may have no bad dataset yet: the datasets that it should have written count.

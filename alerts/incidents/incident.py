@@ -11,7 +11,7 @@ from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.times import FaultTimes, LifeTimes, NamedTime, list_times, name_beginning
 from alerts.root_cause.faults import FaultRoot, UnknownReason
 from alerts.root_cause.kinds import Progression, progression_of
-from alerts.root_cause.severity import BY_KIND, PAGE, Severity
+from alerts.root_cause.severity import BY_KIND, PAGE, IncidentSeverity
 from lineage.names import keys
 
 # pending: detected, and not bad for long enough to notify.
@@ -59,7 +59,7 @@ class Incident(msgspec.Struct, frozen=True):
     revision: int = 0
     members: frozenset[int] = frozenset()
     root_keys: frozenset[int] = frozenset()
-    severity: Severity = BY_KIND
+    severity: IncidentSeverity = BY_KIND
     owner: str | None = None
     unknown: UnknownReason | None = None
     opened_at: int | None = None

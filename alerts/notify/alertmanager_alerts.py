@@ -20,8 +20,8 @@ from alerts.notify.notification_plan import Notification, NotificationPlan
 from alerts.notify.notification_state import ChannelState, NotificationState
 from alerts.notify.sentences import join_sentences
 from alerts.rules.burn_windows import ESCALATION, PAGE
-from alerts.rules.incident_alerts import NAMES, OUTAGE_ROOTS
-from alerts.rules.model import OUTAGE_ROOT
+from alerts.rules.incident_alerts import NAMES, OUTAGE_KINDS
+from alerts.rules.model import OUTAGE_LABEL
 from alerts.rules.service_alerts import WATCHDOG
 from alerts.rules.zero_budget import UNAUTHORIZED
 from lineage.process.clock import from_micros
@@ -140,8 +140,8 @@ def _matching_faults(labels: Mapping[str, str]) -> frozenset[str]:
     if labels.get("alertname") == UNAUTHORIZED:
         return frozenset({UNAUTHORIZED_ACCESS.name})
     is_lag = labels.get("sli") == INGESTION_LAG.name
-    if labels.get("root") == OUTAGE_ROOT or labels.get("area") == "datasets" or is_lag:
-        return frozenset(OUTAGE_ROOTS)
+    if labels.get("root") == OUTAGE_LABEL or labels.get("area") == "datasets" or is_lag:
+        return frozenset(OUTAGE_KINDS)
     return frozenset({_MARQUEZ} if labels.get("root") == _MARQUEZ else ())
 
 
@@ -247,4 +247,4 @@ def _root(own: AlertRecord) -> MessageRoot:
 
 def has_outage(known: Sequence[AlertRecord]) -> bool:
     """Return whether any of these alerts fires and reports that no lineage arrives."""
-    return any(each.labels.get("root") == OUTAGE_ROOT for each in known)
+    return any(each.labels.get("root") == OUTAGE_LABEL for each in known)

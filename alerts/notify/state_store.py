@@ -30,7 +30,7 @@ from alerts.notify.outbox import IS_PAGE, add_count, enqueue, prune_notification
 from alerts.notify.planning import LONGEST_WAIT, RoutingResult
 from alerts.notify.ticket_caps import build_held_notices
 from alerts.root_cause.severity import PAGE
-from alerts.rules.incident_alerts import OUTAGE_ROOTS
+from alerts.rules.incident_alerts import OUTAGE_KINDS
 from lineage.catalog.queries import split_batches
 from lineage.catalog.tables import (
     digest,
@@ -95,7 +95,7 @@ def load_states_where(
 def load_outages(connection: Connection) -> frozenset[str]:
     """Return the ids of open outages of Lineward itself."""
     table = incident_notification
-    query = select(table.c.incident_id).where(table.c.is_bad, table.c.fault.in_(OUTAGE_ROOTS))
+    query = select(table.c.incident_id).where(table.c.is_bad, table.c.fault.in_(OUTAGE_KINDS))
     return frozenset(connection.scalars(query))
 
 

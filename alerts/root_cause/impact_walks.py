@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from alerts.root_cause.faults import FaultGroup
 from alerts.root_cause.severity import (
+    IncidentSeverity,
     RootImpact,
-    Severity,
     SeverityRules,
     impact_of_group,
     lost_outputs,
@@ -83,7 +83,7 @@ class ImpactWalks:
         """Return all that is downstream of a root; nothing of it is kept."""
         return impact_of_group(group, self.cache.graph, self._snapshot, RULES)
 
-    def severity(self, group: FaultGroup, now: int) -> Severity:
+    def severity(self, group: FaultGroup, now: int) -> IncidentSeverity:
         """Return how severe a fault is, by what is downstream of its root."""
         return rate_severity(group, self._stake(group), self._snapshot, now, RULES)
 

@@ -76,7 +76,7 @@ class RootImpact(msgspec.Struct, frozen=True, eq=False):
     is_partial: bool
 
 
-class Severity(msgspec.Struct, frozen=True):
+class IncidentSeverity(msgspec.Struct, frozen=True):
     """Severity of a fault, with its reason.
 
     Attributes:
@@ -95,8 +95,8 @@ class Severity(msgspec.Struct, frozen=True):
     hit_key: int | None = None
 
 
-BY_KIND: Final = Severity(PAGE, "kind")  # of a part of the service itself
-TICKET_BY_KIND: Final = Severity(TICKET, "kind")
+BY_KIND: Final = IncidentSeverity(PAGE, "kind")  # of a part of the service itself
+TICKET_BY_KIND: Final = IncidentSeverity(TICKET, "kind")
 
 
 def impact_of_group(
@@ -140,7 +140,7 @@ def _is_of_run(member: Member) -> bool:
 
 def rate_severity(
     group: FaultGroup, impact: RootImpact, snapshot: LineageSnapshot, now: int, rules: SeverityRules
-) -> Severity:
+) -> IncidentSeverity:
     """Page when a dataset of a tier that pages is bad, or will be before anybody can answer.
 
     Args:
@@ -152,20 +152,20 @@ def rate_severity(
     """
     kind = KIND_BY_ID[group.root.kind]
     if kind.urgency != "by_tier":
-        return Severity(TICKET if kind.urgency == "ticket" else PAGE, "kind", impact.score)
+        return IncidentSeverity(TICKET if kind.urgency == "ticket" else PAGE, "kind", impact.score)
     if group.is_latent:
         return _rate_latent(group, impact, snapshot, now, rules)
     already = _first_bad(group, snapshot, rules)
     if already is not None:
-        return Severity(PAGE, "is_bad", impact.score, *already)
+        return IncidentSeverity(PAGE, "is_bad", impact.score, *already)
     if not rules.paging[impact.tiers].any():
-        return Severity(TICKET, "nobody", impact.score)
+        return IncidentSeverity(TICKET, "nobody", impact.score)
     return _rate_delay(impact, snapshot, now, rules) if kind.delays else _without_time(impact)
 
 
 def _rate_latent(
     group: FaultGroup, impact: RootImpact, snapshot: LineageSnapshot, now: int, rules: SeverityRules
-) -> Severity:
+) -> IncidentSeverity:
     """Page when a rerun of the usual duration would end after the deadline of the root's dataset.
 
     Only the root's own datasets count: what is downstream may do without this run.
@@ -173,14 +173,14 @@ def _rate_latent(
     rows = _rows(np.array(group.root_keys, dtype=np.int64), snapshot)
     rows = rows[rules.paging[rows["tier"]] & (rows["deadline_at"] != NEVER)]
     if not len(rows):
-        return Severity(TICKET, "nobody", impact.score)
+        return IncidentSeverity(TICKET, "nobody", impact.score)
     duration = np.nan_to_num(rows["duration_seconds"])
     is_missed = (duration > 0) & (rows["deadline_at"] - duration * SECOND_MICROS < now)
     first = rows[np.lexsort((rows["key"], rows["deadline_at"], ~is_missed))[0]]
     hit = int(first["deadline_at"]), int(first["key"])
     if is_missed.any():
-        return Severity(PAGE, "deadline", impact.score, *hit)
-    return Severity(TICKET, "later", impact.score, *hit)
+        return IncidentSeverity(PAGE, "deadline", impact.score, *hit)
+    return IncidentSeverity(TICKET, "later", impact.score, *hit)
 
 
 def _first_bad(
@@ -196,7 +196,7 @@ def _first_bad(
 
 def _rate_delay(
     impact: RootImpact, snapshot: LineageSnapshot, now: int, rules: SeverityRules
-) -> Severity:
+) -> IncidentSeverity:
     """Rate by the dataset whose response time is over first; else the first to be affected."""
     keys = impact.keys[rules.paging[impact.tiers]]
     rows = _rows(keys, snapshot)
@@ -208,7 +208,7 @@ def _rate_delay(
     slack = hit_at[known] - now - response[rows["tier"][known]]
     first = known[np.lexsort((keys[known], hit_at[known], np.maximum(slack, 0)))[0]]
     is_soon = bool(slack.min() <= 0)
-    return Severity(
+    return IncidentSeverity(
         PAGE if is_soon else TICKET,
         "soon" if is_soon else "later",
         impact.score,
@@ -217,9 +217,9 @@ def _rate_delay(
     )
 
 
-def _without_time(impact: RootImpact) -> Severity:
+def _without_time(impact: RootImpact) -> IncidentSeverity:
     """Return a ticket: when downstream datasets are affected is not known."""
-    return Severity(TICKET, "later", impact.score)
+    return IncidentSeverity(TICKET, "later", impact.score)
 
 
 def _hit_times(rows: Rows) -> NDArray[np.int64]:

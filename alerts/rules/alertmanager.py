@@ -4,7 +4,7 @@ from typing import Any, Final, get_args
 
 import msgspec
 
-from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET, Severity
+from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET, AlertSeverity
 from alerts.rules.inhibition import DATASET_ALERTS, build_inhibitions
 from alerts.rules.model import OUTSIDE, to_yaml
 from alerts.rules.mute_times import build_mute_times
@@ -15,7 +15,7 @@ from lineage.policy.model import Policy
 
 WATCHDOG_RECEIVER: Final = "watchdog"
 OUTSIDE_RECEIVER: Final = "outside"
-SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
+SEVERITIES: Final[tuple[AlertSeverity, ...]] = get_args(AlertSeverity)
 _PATH = "/api/v1/alertmanager"
 _PAGERDUTY_SEVERITY = (
     f'{{{{ if eq .CommonLabels.severity "{PAGE}" }}}}critical{{{{ else }}}}warning{{{{ end }}}}'

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import msgspec
 
-Severity = Literal["page", "ticket", "escalation"]
+AlertSeverity = Literal["page", "ticket", "escalation"]
 PAGE: Final = "page"
 TICKET: Final = "ticket"
 ESCALATION: Final = "escalation"
@@ -31,7 +31,7 @@ class BurnWindow(msgspec.Struct, frozen=True):
             that a rate says nothing.
     """
 
-    severity: Severity
+    severity: AlertSeverity
     factor: Decimal
     long: str
     short: str

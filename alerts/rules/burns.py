@@ -20,8 +20,8 @@ from alerts.rules.burn_windows import (
     LEAST_OBSERVED,
     PACE_WINDOW,
     TICKET,
+    AlertSeverity,
     BurnWindow,
-    Severity,
     pace_count,
     promql_seconds,
     subquery_steps,
@@ -53,12 +53,12 @@ _EACH_WINDOW: Final = (
 _LEAST_DATA: Final = f"{LEAST_OBSERVED * promql_seconds(BUDGET_WINDOW) / 86_400:.0f}d"
 
 
-def burn_rate(budget: Budget, severity: Severity, **window: str) -> str:
+def burn_rate(budget: Budget, severity: AlertSeverity, **window: str) -> str:
     """Return the selector of the windows of this severity that burn, or of one of them."""
     return selector(_BURN_RATE, **budget.labels, severity=severity, **window)
 
 
-def active_windows(budget: Budget, severity: Severity) -> list[BurnWindow]:
+def active_windows(budget: Budget, severity: AlertSeverity) -> list[BurnWindow]:
     """Return the windows of a severity that can burn; empty where nobody asks for them."""
     if not budget.allowed or (severity == ESCALATION and not budget.subject.escalates):
         return []
@@ -66,7 +66,7 @@ def active_windows(budget: Budget, severity: Severity) -> list[BurnWindow]:
     return [one for one in every if one.severity == severity and one.can_fire(budget.allowed)]
 
 
-def burn_records(budgets: Iterable[Budget], *severities: Severity) -> Iterator[RecordingRule]:
+def burn_records(budgets: Iterable[Budget], *severities: AlertSeverity) -> Iterator[RecordingRule]:
     """Return the rules of all windows of these severities."""
     for budget in budgets:
         for severity in severities:
@@ -117,7 +117,9 @@ def burn_name(budget: Budget) -> str:
     return f"{budget.subject.stem}Burn"
 
 
-def burn_alerts(budgets: Iterable[Budget], severity: Severity, owner: str) -> Iterator[AlertRule]:
+def burn_alerts(
+    budgets: Iterable[Budget], severity: AlertSeverity, owner: str
+) -> Iterator[AlertRule]:
     """Return the alerts of one severity that can fire."""
     for budget in budgets:
         if active_windows(budget, severity):
@@ -160,7 +162,7 @@ def _exhausted_alert(budget: Budget, owner: str) -> AlertRule:
     )
 
 
-def _burn_alert(budget: Budget, severity: Severity, name: str, owner: str) -> AlertRule:
+def _burn_alert(budget: Budget, severity: AlertSeverity, name: str, owner: str) -> AlertRule:
     return AlertRule(
         name=name,
         expr=f"max by (sli, tier) ({burn_rate(budget, severity)})",
@@ -172,13 +174,13 @@ def _burn_alert(budget: Budget, severity: Severity, name: str, owner: str) -> Al
     )
 
 
-def _summary(budget: Budget, severity: Severity) -> str:
+def _summary(budget: Budget, severity: AlertSeverity) -> str:
     prefix = "for engineering: " if severity == ESCALATION else ""
     windows = _list_windows(burn_rate(budget, severity))
     return f"{prefix}{budget.name}: the error budget burns too fast: {windows}"
 
 
-def _description(budget: Budget, severity: Severity, name: str) -> str:
+def _description(budget: Budget, severity: AlertSeverity, name: str) -> str:
     windows = "".join(_describe_window(budget, each) for each in active_windows(budget, severity))
     began = since(name, **budget.labels, severity=severity)
     return (

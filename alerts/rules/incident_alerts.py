@@ -10,8 +10,9 @@ from alerts.rules.promql import bridge, quote, selector
 OPEN: Final = "lineage_incident_open"
 NAMES: Final = {PAGE: "LinewardIncidentPage", TICKET: "LinewardIncidentTicket"}
 # Parts of Lineward; while one of the first fails, no lineage comes in.
-OUTAGE_ROOTS: Final = ("collector", "pipeline", "service")
-OWN_ROOTS: Final = (*OUTAGE_ROOTS, "marquez")
+# Kinds of the roots of incidents in which no lineage comes in.
+OUTAGE_KINDS: Final = ("collector", "pipeline", "service")
+OWN_ROOTS: Final = (*OUTAGE_KINDS, "marquez")
 _LABELS = "incident, root_kind, severity, owner"
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET, Severity
-from alerts.rules.incident_alerts import NAMES, OUTAGE_ROOTS, OWN_ROOTS
-from alerts.rules.model import OUTAGE_ROOT, OUTSIDE
+from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET, AlertSeverity
+from alerts.rules.incident_alerts import NAMES, OUTAGE_KINDS, OWN_ROOTS
+from alerts.rules.model import OUTAGE_LABEL, OUTSIDE
 from alerts.rules.promql import equal, none_of, one_of, unequal
 from alerts.rules.service_alert_table import INGESTING, ROLE_FAILING
 from alerts.rules.service_alerts import SCRAPE_DOWN
@@ -13,8 +13,8 @@ from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
 
 _INCIDENT = equal("alertname", NAMES[PAGE])
 _OUTAGES: Final = (
-    [equal("root", OUTAGE_ROOT)],
-    [_INCIDENT, one_of("root_kind", OUTAGE_ROOTS)],
+    [equal("root", OUTAGE_LABEL)],
+    [_INCIDENT, one_of("root_kind", OUTAGE_KINDS)],
 )
 # Roots that no outage explains: Lineward's own, and an access that should not have been let in.
 UNMUTED_ROOTS: Final = (*OWN_ROOTS, UNAUTHORIZED_ACCESS.name)
@@ -30,11 +30,11 @@ _BLIND: Final = ("LineageEvaluationAbsent", "LineageSeriesAbsent")
 def build_inhibitions() -> list[dict[str, Any]]:
     """Return the entries of Alertmanager's `inhibit_rules`."""
     outages = [_rule(source, target) for source in _OUTAGES for target in _BEHIND_OUTAGE]
-    roots = equal("root", OUTAGE_ROOT)
+    roots = equal("root", OUTAGE_LABEL)
     return [
         *outages,
         # The incident has its owner and its list; alerts that the service cannot send stay.
-        _rule([_INCIDENT, one_of("root_kind", OUTAGE_ROOTS)], [roots, equal("reach", "")]),
+        _rule([_INCIDENT, one_of("root_kind", OUTAGE_KINDS)], [roots, equal("reach", "")]),
         # What pages already is a failure of one of these, seen from its effect.
         _rule([roots], [_named(ROLE_FAILING), one_of("role", INGESTING)]),
         *(
@@ -54,7 +54,7 @@ def build_inhibitions() -> list[dict[str, Any]]:
     ]
 
 
-def _burning(severity: Severity) -> list[str]:
+def _burning(severity: AlertSeverity) -> list[str]:
     return [equal("severity", severity), unequal("sli", "")]
 
 

@@ -9,7 +9,7 @@ import yaml
 
 from alerts.rules.promql import escape_template, query_template, quote
 
-OUTAGE_ROOT: Final = "ingestion"  # no lineage comes in
+OUTAGE_LABEL: Final = "ingestion"  # `root` of alerts that no lineage comes in
 OUTSIDE: Final = {"reach": "outside"}  # notified by another way than the service
 
 

@@ -18,10 +18,10 @@ from alerts.rules.burn_windows import (
     PACE_WINDOW,
     PAGE,
     TICKET,
-    Severity,
+    AlertSeverity,
     subquery_steps,
 )
-from alerts.rules.incident_alerts import OPEN, OUTAGE_ROOTS
+from alerts.rules.incident_alerts import OPEN, OUTAGE_KINDS
 from alerts.rules.model import RecordingRule
 from alerts.rules.promql import selector
 from lineage.states import INGESTION_LAG
@@ -125,7 +125,7 @@ def _late_after_outages(window: str) -> str:
     No catalog counts these: the bad of each five minutes is summed where such an incident was open.
     """
     late = selector(bad_of(PACE_WINDOW), sli=INGESTION_LAG.name)
-    outage = f'{OPEN}{{root_kind=~"{"|".join(OUTAGE_ROOTS)}"}}'
+    outage = f'{OPEN}{{root_kind=~"{"|".join(OUTAGE_KINDS)}"}}'
     behind = f"{late} and on () max(max_over_time({outage}[{_LATE_BEHIND}])) > 0"
     return f"sum_over_time(({behind})[{window}:{PACE_WINDOW}])"
 
@@ -144,7 +144,7 @@ def slow_records() -> list[RecordingRule]:
     return found + [observed_record(window) for window in _long(TICKET)]
 
 
-def _long(*severities: Severity) -> tuple[str, ...]:
+def _long(*severities: AlertSeverity) -> tuple[str, ...]:
     every = (*BURN_WINDOWS, ESCALATION_WINDOW)
     return tuple(dict.fromkeys(one.long for one in every if one.severity in severities))
 

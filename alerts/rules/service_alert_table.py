@@ -11,7 +11,7 @@ from typing import Final
 
 from alerts.rules import service_queries as queries
 from alerts.rules.burn_windows import PAGE, TICKET
-from alerts.rules.model import OUTAGE_ROOT, ServiceAlert
+from alerts.rules.model import OUTAGE_LABEL, ServiceAlert
 from alerts.rules.promql import equal, none_of, one_of, query_template
 
 ROLE_FAILING: Final = "LineageRoleFailing"
@@ -50,7 +50,7 @@ SERVICE_ALERTS: Final = (
     ServiceAlert(
         name="LineageCollectorDown",
         severity=PAGE,
-        root=OUTAGE_ROOT,
+        root=OUTAGE_LABEL,
         expr=queries.COLLECTOR_DOWN,
         hold="1m",
         summary="Collector is down: events sent over HTTP are being lost",
@@ -62,7 +62,7 @@ SERVICE_ALERTS: Final = (
     ServiceAlert(
         name="LineageSpoolFailing",
         severity=PAGE,
-        root=OUTAGE_ROOT,
+        root=OUTAGE_LABEL,
         is_outside=True,
         expr=queries.SPOOL_FAILING,
         summary="Collector cannot write to its spool",
@@ -111,7 +111,7 @@ SERVICE_ALERTS: Final = (
     ServiceAlert(
         name="LineageShipperStopped",
         severity=PAGE,
-        root=OUTAGE_ROOT,
+        root=OUTAGE_LABEL,
         expr=queries.SHIPPER_STOPPED,
         hold="1m",
         summary=f"An event has waited for Kafka for {_DURATION}",
@@ -131,7 +131,7 @@ SERVICE_ALERTS: Final = (
     ServiceAlert(
         name="LineageIngestionStopped",
         severity=PAGE,
-        root=OUTAGE_ROOT,
+        root=OUTAGE_LABEL,
         expr=queries.INGESTION_STOPPED,
         hold="1m",
         summary=f"No event has reached the catalog for {_DURATION}",
@@ -156,7 +156,7 @@ SERVICE_ALERTS: Final = (
     ServiceAlert(
         name="LineageEvaluationStale",
         severity=PAGE,
-        root=OUTAGE_ROOT,
+        root=OUTAGE_LABEL,
         expr=queries.EVALUATION_STALE,
         hold="1m",
         summary=f"SLIs were last evaluated {_DURATION} ago",
@@ -169,7 +169,7 @@ SERVICE_ALERTS: Final = (
     ServiceAlert(
         name="LineageEvaluationAbsent",
         severity=PAGE,
-        root=OUTAGE_ROOT,
+        root=OUTAGE_LABEL,
         is_outside=True,
         expr=f"absent({queries.EVALUATED})",
         hold="5m",

@@ -6,7 +6,7 @@ import msgspec
 
 from alerts.rules import service_queries as queries
 from alerts.rules.burn_windows import PAGE
-from alerts.rules.model import OUTAGE_ROOT, AlertRule, ServiceAlert, since
+from alerts.rules.model import OUTAGE_LABEL, AlertRule, ServiceAlert, since
 from alerts.rules.service_alert_table import SERVICE_ALERTS
 
 WATCHDOG: Final = "Watchdog"
@@ -49,7 +49,7 @@ def _scrape_down(job: str, owner: str, *, is_outside: bool) -> AlertRule:
     row = ServiceAlert(
         name=SCRAPE_DOWN,
         severity=PAGE,
-        root=OUTAGE_ROOT,
+        root=OUTAGE_LABEL,
         is_outside=is_outside,
         expr=queries.scrape_down(job),
         hold="2m",

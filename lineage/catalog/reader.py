@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lineage.catalog.postgres import Connections
 
 Values = Mapping[str, Any]
-STATEMENT_SECONDS: Final = 15.0
+QUERY_SECONDS: Final = 15.0
 # The time by the database's clock in µs, the same for all who ask. In PostgreSQL now() would be
 # the time before a wait for a lock.
 CLOCKS: Final = {
@@ -134,7 +134,7 @@ def _percent_style(sql: str) -> str:
 
 
 @contextmanager
-def open_reader(url: str, *, seconds: float = STATEMENT_SECONDS) -> Iterator[CatalogReader]:
+def open_reader(url: str, *, seconds: float = QUERY_SECONDS) -> Iterator[CatalogReader]:
     """Open a reader of the catalog at this URL (see `lineage.catalog.engine.open_catalog`).
 
     Args:

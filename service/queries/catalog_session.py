@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from lineage.catalog.reader import (
-    STATEMENT_SECONDS,
+    QUERY_SECONDS,
     CatalogReader,
     NoCatalogError,
     UnreachableCatalogError,
@@ -76,7 +76,7 @@ def open_session(
     visibility: Visibility = EVERYTHING,
     live: Live | None = None,
     *,
-    seconds: float = STATEMENT_SECONDS,
+    seconds: float = QUERY_SECONDS,
 ) -> Iterator[CatalogSession]:
     """Open a session of the catalog with this visibility.
 

@@ -4,7 +4,7 @@ from alerts.incidents.detected_fault import DetectedFault, service_fault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import IncidentCommand, StepInput
 from alerts.root_cause.faults import FaultRoot
-from alerts.root_cause.severity import Severity
+from alerts.root_cause.severity import IncidentSeverity
 from lineage.process.clock import SECOND_MICROS
 
 OUTAGE = service_fault("ingestion", "collector", 0)
@@ -25,7 +25,7 @@ def make_fault(members, kind="failed", level="ticket", onset=0, **fields):  # no
         bad_keys=frozenset(map(ord, members)),
         root_keys=frozenset({ord(first)}),
         faults=frozenset(fields.pop("faults", faults)),
-        severity=Severity(level, "nobody"),
+        severity=IncidentSeverity(level, "nobody"),
         **fields,
     )
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from alerts.incidents.steps import IncidentCommand
-from alerts.root_cause.severity import Severity
+from alerts.root_cause.severity import IncidentSeverity
 from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault
 
@@ -118,7 +118,7 @@ def test_an_acknowledged_ticket_that_becomes_a_page_is_open_again(story):
 
 def test_an_escalation_names_the_time_at_which_a_critical_dataset_is_reached(story):
     """Record the time: a person compares it with the time that the fix takes."""
-    soon = Severity("page", "soon", hit_at=3600 * SECOND_MICROS)
+    soon = IncidentSeverity("page", "soon", hit_at=3600 * SECOND_MICROS)
     story.opened(make_fault("A"))
     story.at(50, msgspec.structs.replace(make_fault("A"), severity=soon))
 
