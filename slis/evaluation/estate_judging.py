@@ -23,7 +23,12 @@ from slis.evaluation.evaluation_memory import (
     RememberedEstate,
 )
 from slis.evaluation.input import read_rows
-from slis.evaluation.judgements import JudgementChanges, held_judgements, judgement_rows
+from slis.evaluation.judgements import (
+    JudgementChanges,
+    held_judgements,
+    judgement_rows,
+    watched_rows,
+)
 from slis.evaluation.judging import JudgedDatasets, Judging, first_seen_after
 from slis.evaluation.tallies import change_tallies, tallies_of, tally_rows
 from slis.meta import put_meta, read_meta_number
@@ -87,16 +92,16 @@ def _affected(judging: Judging, before: RememberedEstate, changed: Keys) -> Keys
 
 def _judge_all(judging: Judging, affected: Keys | None) -> EstateOutcome:
     tallies, judged = judging.judge_all()
-    rows = list(judgement_rows(judged.rows, judged.states))
     as_of = judging.at.as_of
     estate = RememberedEstate(
         as_of=as_of,
         whole_at=as_of,
         shared=judging.shared,
-        watched=_watched(judged.rows, rows),
+        watched=watched_rows(judged.rows, judged.states),
         ahead=first_seen_after(judged.rows, as_of),
         tallies=tallies_of(tallies),
     )
+    rows = judgement_rows(judged.rows, judged.states)
     changes = JudgementChanges(rows, is_whole=True)
     return EstateOutcome(tallies, judged, None, affected, changes, estate)
 
@@ -114,19 +119,13 @@ def _follow(judging: Judging, before: RememberedEstate, keys: Keys) -> EstateOut
         before,
         as_of=as_of,
         shared=judging.shared,
-        watched=pa.concat_tables([still, _watched(judged.rows, rows)]),
+        watched=pa.concat_tables([still, watched_rows(judged.rows, judged.states)]),
         ahead=first_seen_after(judged.rows, as_of),
         tallies=change_tallies(before.tallies, held, rows),
     )
     gone = keys - {row["dataset_key"] for row in rows}
     changes = JudgementChanges(rows, sorted(gone))
     return EstateOutcome(tally_rows(estate.tallies, as_of), judged, keys, keys, changes, estate)
-
-
-def _watched(rows: pa.Table, judged: list[Row]) -> pa.Table:
-    """Return the rows of the datasets that are watched."""
-    keys = [row["dataset_key"] for row in judged if row["is_watched"]]
-    return rows.filter(pc.is_in(rows["dataset_key"], pa.array(keys, pa.int64())))
 
 
 def note_missed(engine: Engine, found: EstateOutcome, changes: StateChanges) -> None:
