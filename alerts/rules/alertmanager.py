@@ -98,7 +98,8 @@ def _pagerduty(key_file: str) -> dict[str, Any]:
         "routing_key_file": key_file,
         "send_resolved": True,
         "severity": _PAGERDUTY_SEVERITY,
-        "description": "{{ .CommonAnnotations.summary }}",
+        # A group may have several alerts, and PagerDuty rejects a page without a text.
+        "description": "{{ range .Alerts }}{{ .Annotations.summary }}. {{ end }}",
     }
 
 

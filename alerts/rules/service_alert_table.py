@@ -97,11 +97,11 @@ SERVICE_ALERTS: Final = (
         root="backlog",
         expr=queries.SPOOL_GROWING,
         hold="15m",
-        summary=f"{_VALUE} events wait in the spool, and their number is growing",
+        summary=f"{_VALUE} events wait for the pipeline, and their number is growing",
         description=(
-            f"{_VALUE} events are in the spool and not yet in the catalog, growing by {{growth}} a"
-            " minute since {since}. The spool uses {used} of its maximum size; when it is full, the"
-            " collector answers 503."
+            f"{_VALUE} events are in the log and not yet in the catalog, growing by {{growth}} a"
+            " minute since {since}. The fullest spool uses {used} of its maximum size; when it is"
+            " full, its collector answers 503."
         ),
         figures={
             "growth": query_template(queries.GROWTH_PER_MINUTE, "humanize", "an unknown number"),
@@ -113,15 +113,17 @@ SERVICE_ALERTS: Final = (
         severity=PAGE,
         root=OUTAGE_LABEL,
         expr=queries.SHIPPER_STOPPED,
-        hold="1m",
-        summary=f"An event has waited for Kafka for {_DURATION}",
+        hold="2m",
+        summary=f"Shippers that send nothing to Kafka: {_VALUE}",
         description=(
-            f"The oldest event that a shipper holds has waited for {_DURATION} (limit: 5m): Kafka"
-            " does not accept events, or the shipper is stuck. Shippers hold {waiting} events;"
-            " {failures} attempts to send failed in the last 5m. The spools of the collectors keep"
-            " the events until they are full. Firing since {since}."
+            f"Shippers that are down, or whose oldest event has waited for over 5m: {_VALUE}. Kafka"
+            " does not accept events, or a shipper does not run or hangs. The oldest event has"
+            " waited for {lag}. Shippers hold {waiting} events; {failures} attempts to send failed"
+            " in the last 5m. The spools of the collectors keep the events until they are full."
+            " Firing since {since}."
         ),
         figures={
+            "lag": query_template(queries.SHIPPER_LAG, "humanizeDuration", "an unknown time"),
             "waiting": query_template(queries.SHIPPERS_WAITING, "humanize", "an unknown number of"),
             "failures": query_template(
                 queries.SHIPPER_FAILURES, "humanize", "an unknown number of"

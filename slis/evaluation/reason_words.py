@@ -69,7 +69,7 @@ def pipeline_lag() -> Column:
 def ingestion_gap() -> Column:
     """Return the evidence of `ingestion_gap`."""
     due = instant_column(F.col("judgement.bad_since"))
-    return join_words("due ", due, ", while the collector was not listening; ", _last_write())
+    return join_words("due ", due, ", while no heartbeat of a collector arrived; ", _last_write())
 
 
 def limit_failed_evidence() -> Column:

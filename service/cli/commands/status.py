@@ -92,7 +92,9 @@ def _jobs(jobs: list[PeriodicJobState]) -> list[RenderableType]:
 
 
 def _lines(answer: Status, *, is_scaled: bool) -> list[str]:
-    lines = [] if answer.up or is_scaled else ["`lineward up` does not run on this data folder."]
+    # In scaled mode each role is a process of its own.
+    is_up = answer.up or (is_scaled and not answer.roles)
+    lines = [] if is_up else ["`lineward up` does not run on this data folder."]
     if answer.collector:
         state_word = "up" if answer.collector.alive else "down"
         lines.append(

@@ -21,6 +21,7 @@ HEALTH = {
     "lineage_collector_spool_waiting_events": "7x{n}",
     "lineage_collector_spool_bytes": "300x{n}",
     "lineage_collector_spool_max_bytes": "1000x{n}",
+    'up{job="lineward-shipper",instance="c:8703"}': "1x{n}",
     "lineage_shipper_lag_seconds": "2x{n}",
     "lineage_shipper_waiting_events": "3x{n}",
     "lineage_shipper_failures_total": "0x{n}",

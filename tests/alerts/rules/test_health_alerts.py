@@ -133,10 +133,10 @@ CASES = [
         ExpectedAlert(
             "LineageSpoolGrowing",
             {**SERVICE, "root": "backlog", "severity": "ticket"},
-            "19.2k events wait in the spool, and their number is growing",
-            "19.2k events are in the spool and not yet in the catalog, growing by 600 a minute"
-            " since 1970-01-01 00:48:00 +0000 UTC. The spool uses 30% of its maximum size; when"
-            " it is full, the collector answers 503.",
+            "19.2k events wait for the pipeline, and their number is growing",
+            "19.2k events are in the log and not yet in the catalog, growing by 600 a minute since"
+            " 1970-01-01 00:48:00 +0000 UTC. The fullest spool uses 30% of its maximum size; when"
+            " it is full, its collector answers 503.",
         ),
     ),
     (
@@ -145,15 +145,33 @@ CASES = [
             "lineage_shipper_waiting_events": "3x60 900x40",
             "lineage_shipper_failures_total": "0x60 3+3x40",
         },
-        67,
+        68,
         ExpectedAlert(
             "LineageShipperStopped",
             OUTAGE,
-            "An event has waited for Kafka for 7m 0s",
-            "The oldest event that a shipper holds has waited for 7m 0s (limit: 5m): Kafka does not"
-            " accept events, or the shipper is stuck. Shippers hold 900 events; 15 attempts to send"
-            " failed in the last 5m. The spools of the collectors keep the events until they are"
-            " full. Firing since 1970-01-01 01:06:00 +0000 UTC.",
+            "Shippers that send nothing to Kafka: 1",
+            "Shippers that are down, or whose oldest event has waited for over 5m: 1. Kafka does"
+            " not accept events, or a shipper does not run or hangs. The oldest event has waited"
+            " for 8m 0s. Shippers hold 900 events; 15 attempts to send failed in the last 5m. The"
+            " spools of the collectors keep the events until they are full. Firing since"
+            " 1970-01-01 01:06:00 +0000 UTC.",
+        ),
+    ),
+    (
+        {
+            'up{job="lineward-shipper",instance="c:8703"}': "1x60 0x40",
+            "lineage_shipper_lag_seconds": "2x60 stale",
+        },
+        63,
+        ExpectedAlert(
+            "LineageShipperStopped",
+            OUTAGE,
+            "Shippers that send nothing to Kafka: 1",
+            "Shippers that are down, or whose oldest event has waited for over 5m: 1. Kafka does"
+            " not accept events, or a shipper does not run or hangs. The oldest event has waited"
+            " for an unknown time. Shippers hold 3 events; 0 attempts to send failed in the last"
+            " 5m. The spools of the collectors keep the events until they are full. Firing since"
+            " 1970-01-01 01:01:00 +0000 UTC.",
         ),
     ),
     (
