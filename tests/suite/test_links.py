@@ -135,3 +135,17 @@ def test_a_dead_link_is_found():
 
     found = dead_links(ROOT / "CONTRIBUTING.md", text)
     assert found == ["nowhere.md", "README.md#nothing-of-this-name"]
+
+
+def test_each_test_of_the_guarantees_exists():
+    """Look for a short name in the folder of the whole name before it, in the same row."""
+    rows = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8").splitlines()
+    assert [name for row in rows for name in _absent_tests(row)] == []
+
+
+def _absent_tests(row):
+    folder = Path()
+    for name in map(Path, re.findall(r"`([\w/]+\.py)`", row)):
+        folder = name.parent if len(name.parts) > 1 else folder
+        if not (ROOT / folder / name.name).exists():
+            yield str(name)

@@ -1,3 +1,4 @@
+import json
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
@@ -131,6 +132,26 @@ def test_receivers_are_the_service_and_outside():
     assert found["watchdog"]["webhook_configs"][0]["url"] == "https://elsewhere.example/ping"
     assert found["outside"]["webhook_configs"][0]["url"] == "https://pager.example/hook"
     assert found["outside"]["pagerduty_configs"][0]["routing_key_file"] == "/etc/pd"
+
+
+def test_a_page_of_pagerduty_names_each_alert_of_its_group(tmp_path: Path):
+    """Render with the real template engine: PagerDuty rejects a page without a text.
+
+    Mutant: `CommonAnnotations.summary`, which is empty where two alerts differ.
+    """
+    policy = Policy(owners=(Owner("platform", pagerduty_key_file="/etc/pd"),))
+    receivers = {one["name"]: one for one in yaml.safe_load(rendered(policy))["receivers"]}
+    (config,) = receivers["outside"]["pagerduty_configs"]
+    summaries = ("The disk is full", "SLI evaluation unknown")
+    alerts = [{"status": "firing", "annotations": {"summary": each}} for each in summaries]
+    (tmp_path / "data.json").write_text(json.dumps({"alerts": alerts}))
+
+    rendering = ["amtool", "template", "render", "--template.glob=*.tmpl"]
+    wanted = ["--template.data=data.json", f"--template.text={config['description']}"]
+    done = subprocess.run(
+        [*rendering, *wanted], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "The disk is full. SLI evaluation unknown."
 
 
 def test_the_same_policy_is_the_same_bytes():
