@@ -24,6 +24,7 @@ _UNCHANGED = "each job ran one version of its code, and no schema changed"
 _REJECTED = "every event was taken"
 _NO_ERROR = "nothing failed on its way; a counter of causes begins with its first"
 _NO_MARQUEZ = "there is no Marquez beside it"
+_NO_SHIPPER = "its log is the spool, and not in Kafka"
 RIGHTLY_EMPTY = {
     "lineward-executive: Unauthorized accesses, 30 days A": _ACCESS,
     "lineward-executive: Unauthorized accesses by reason A": _ACCESS,
@@ -45,6 +46,8 @@ RIGHTLY_EMPTY = {
     "lineward-on-call: Not forwarded to Marquez A": _NO_MARQUEZ,
     "lineward-on-call: Not forwarded to Marquez B": _NO_MARQUEZ,
     "lineward-on-call: Notifications in 24 hours A": _UNTOLD,
+    "lineward-debug: Oldest waiting event B": _NO_SHIPPER,
+    "lineward-debug: Spool depth C": _NO_SHIPPER,
 }
 # A broken dataset stays so, and nothing critical is downstream. On a busy machine a write may be
 # late, which then recovers.

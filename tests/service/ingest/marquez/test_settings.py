@@ -41,7 +41,7 @@ def test_settings_are_read(monkeypatch, tmp_path: Path):
         ("URL", "http://me:s3cret@marquez:5000", "without user"),
         ("TOKEN_FILE", "/nowhere/token", "No such file"),
         ("TOKEN_FILE", "/dev/null", "printable ASCII"),
-        ("CONNECTIONS", "0", ">= 1"),
+        ("CONNECTIONS", "0", "1 to 64"),
         ("PULL_SECOND", "1", "no such setting"),
     ],
 )
