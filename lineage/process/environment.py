@@ -14,6 +14,8 @@ from lineage.process.expected_values import describe_expected
 PREFIX = "LINEWARD_"
 # The release after this one no longer accepts the old name.
 OLD_NAMES: Final = {"LINEWARD_READER_SECRET_FILE": "LINEWARD_SENDER_SECRET_FILE"}
+# Variables without effect. The release after this one rejects them.
+REMOVED: Final = frozenset({"LINEWARD_KUBERNETES_LISTENER_CONFIG_MAPS"})
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
@@ -65,7 +67,10 @@ def _with_new_names(values: Mapping[str, str], fields: Mapping[str, str]) -> Map
 
 def _reject_unknown(prefix: str, values: Mapping[str, str], fields: Mapping[str, str]) -> None:
     for name in values:
-        if name.startswith(prefix) and name not in fields:
+        if name in REMOVED and name.startswith(prefix):
+            message = f"{name} has no effect: remove it, or the next release rejects it"
+            warnings.warn(message, FutureWarning, stacklevel=3)
+        elif name.startswith(prefix) and name not in fields:
             message = f"{name}: no such setting; known are {', '.join(sorted(fields))}"
             raise InvalidSettingError(message)
 

@@ -25,7 +25,6 @@ class KubernetesSettings(msgspec.Struct, frozen=True, kw_only=True):
         namespaces: where the kubernetes role watches, separated by commas.
         owner_keys: annotations or labels that name the owner of a job, the first one first.
         outputs_key: annotation that names the datasets which a job writes.
-        listener_config_maps: ConfigMaps with a `spark-defaults.conf` that has the listener.
         page_objects: objects in one page of a list.
         watch_seconds: after which a watch is opened again.
         instance: release of the chart that `restart-role` restarts.
@@ -39,7 +38,6 @@ class KubernetesSettings(msgspec.Struct, frozen=True, kw_only=True):
     namespaces: str = ""
     owner_keys: str = "lineward.io/owner"
     outputs_key: str = "lineward.io/outputs"
-    listener_config_maps: str = ""
     page_objects: Annotated[int, Meta(ge=1, le=5_000)] = 500
     watch_seconds: Annotated[int, Meta(ge=1, le=3_600)] = 60
     instance: str | None = None

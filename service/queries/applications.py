@@ -38,7 +38,7 @@ class SparkApplication(msgspec.Struct, frozen=True):
     """Last SparkApplication of a job.
 
     Attributes:
-        listener: `yes`, `no`, or `unknown` where its settings are in a ConfigMap.
+        listener: `yes`, `no`, or `unknown` in rows of an older release.
         problem: the operator's message about a failure.
     """
 

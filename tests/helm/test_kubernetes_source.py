@@ -5,7 +5,7 @@ import pytest
 from lineage.process import environment
 from runbooks.actions.kubernetes_settings import SECTION, KubernetesSettings
 from service.ingest.spark.listener_jar import JARS, PATH
-from tests.helm.charts import NAMESPACE, each_values_file, env_of, find, find_all, render
+from tests.helm.charts import NAMESPACE, each_values_file, find, find_all, render
 
 pytestmark = pytest.mark.xdist_group("helm")
 
@@ -80,10 +80,6 @@ def test_the_pod_has_a_token_of_its_own_that_the_kubelet_renews():
     )
     assert settings.watched_namespaces == ("jobs", "etl")
     assert settings.owner_keys == "example.com/owner,team"
-    (config_map,) = [
-        one for one in find_all("full", "ConfigMap") if "-spark" in one["metadata"]["name"]
-    ]
-    assert settings.listener_config_maps == config_map["metadata"]["name"]
 
 
 def test_without_namespaces_that_of_the_release_is_watched():
@@ -111,24 +107,7 @@ def test_jobs_fetch_the_jar_from_the_service_by_default():
     assert "openlineage-spark_2.12.jar" in str([one for one in old if one["kind"] == "ConfigMap"])
 
 
-def test_the_config_map_is_in_each_namespace_of_jobs():
-    """Name the namespace of the release too: it has one ConfigMap. The watch knows both names."""
-    options = "listener.configMapNamespaces={jobs,etl,data},kubernetesSource.enabled=true"
-    found = render("embedded", "--set", options)
-    maps = {
-        one["metadata"]["namespace"]: one["metadata"]["name"]
-        for one in found
-        if one["kind"] == "ConfigMap" and "spark-defaults.conf" in one["data"]
-    }
-    (pod,) = [one["spec"]["template"] for one in found if one["kind"] == "StatefulSet"]
-    known = env_of(pod["spec"]["containers"][0])["LINEWARD_KUBERNETES_LISTENER_CONFIG_MAPS"]
-
-    foreign = "lineward-data-spark"
-    assert maps == {"data": "lineward-spark", "jobs": foreign, "etl": foreign}
-    assert known == "lineward-spark,lineward-data-spark"
-
-
-_SHARED = "monitoring.dashboards.namespace=shared,listener.configMapNamespaces={shared}"
+_SHARED = "monitoring.dashboards.namespace=shared"
 
 
 @each_values_file

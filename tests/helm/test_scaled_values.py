@@ -45,6 +45,10 @@ pytestmark = pytest.mark.xdist_group("helm")
         ("settings.LINEWARD_LOG=spool", "settings.LINEWARD_LOG: set log.kafka instead"),
         ("settings.LINEWARD_LAKE_URL=s3://b", "settings.LINEWARD_LAKE_URL: set lake.url instead"),
         (
+            "settings.LINEWARD_POLICY=x",
+            "settings.LINEWARD_POLICY: set policy.inline or policy.existingConfigMap instead",
+        ),
+        (
             "settings.LINEWARD_COLLECTOR_DRAIN_SECONDS=1",
             "settings.LINEWARD_COLLECTOR_DRAIN_SECONDS: set collector.drainSeconds instead",
         ),

@@ -122,10 +122,18 @@ _OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
     [
         ("mode=large", "'/mode': value must be one of"),
         ("acces.insecure=true", "additional properties 'acces' not allowed"),
-        (f"{_TRIAL},settings.LINEWARD_HOST=x", "'/settings/LINEWARD_HOST'"),
+        (f"{_TRIAL},settings.LINEWARD_HOST=x", "settings.LINEWARD_HOST: set host"),
         (f"{_TRIAL},settings.HOST=x", "additional properties 'HOST' not allowed"),
         (f"{_TRIAL},kubernetesSource.namespaces={{Jobs}}", "'/kubernetesSource/namespaces/0'"),
-        (f"{_TRIAL},settings.LINEWARD_KUBERNETES_URL=x", "'/settings/LINEWARD_KUBERNETES_URL'"),
+        (
+            f"{_TRIAL},settings.LINEWARD_KUBERNETES_URL=x",
+            "settings.LINEWARD_KUBERNETES_URL: set nothing (the address is the cluster's) instead",
+        ),
+        (
+            f"{_TRIAL},settings.LINEWARD_SERVICE_PORT=1",
+            "LINEWARD_SERVICE_PORT: set nothing",
+        ),
+        (f"{_TRIAL},listener.configMapNamespaces={{a}}", "'configMapNamespaces' not allowed"),
         (f"{_GUARDED},listener.eventFolder=/x", "listener.eventFolder: with access.collectorToken"),
         (f"{_TRIAL},policy.inline=a: [", "policy.inline: no valid YAML: error converting YAML"),
         (f"{_RULES}=groups: [", "monitoring.rules.content: no valid YAML: error converting YAML"),
@@ -209,7 +217,7 @@ def test_every_value_has_a_comment():
 
 
 _EMBEDDED_NULLS = (
-    *("commonLabels", "commonAnnotations", "settings", "listener.configMapNamespaces"),
+    *("commonLabels", "commonAnnotations", "settings"),
     *("monitoring.rules.alertLabels", "monitoring.dashboards.content"),
     *(f"embedded.{name}" for name in ("podLabels", "podAnnotations", "resources")),
     *(f"embedded.{kind}Probe" for kind in ("startup", "liveness", "readiness")),

@@ -12,13 +12,6 @@ LINEWARD_KUBERNETES_TOKEN_FILE: {{ $folder }}/token
 LINEWARD_KUBERNETES_CA_FILE: {{ $folder }}/ca.crt
 LINEWARD_KUBERNETES_NAMESPACES: {{ join "," $namespaces | quote }}
 LINEWARD_KUBERNETES_OWNER_KEYS: {{ join "," .Values.kubernetesSource.ownerKeys | quote }}
-{{- if .Values.listener.enabled }}
-{{- $maps := list -}}
-{{- range include "lineward.listenerNamespaces" . | fromYamlArray -}}
-{{- $maps = append $maps (include "lineward.listenerConfigMap" (dict "root" $ "namespace" .)) -}}
-{{- end }}
-LINEWARD_KUBERNETES_LISTENER_CONFIG_MAPS: {{ join "," (uniq $maps) }}
-{{- end }}
 {{- if and .Values.kubernetesSource.actions (eq .Values.mode "scaled") }}
 LINEWARD_KUBERNETES_INSTANCE: {{ .Release.Name | quote }}
 LINEWARD_KUBERNETES_NAMESPACE: {{ .Release.Namespace | quote }}

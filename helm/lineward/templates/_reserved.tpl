@@ -6,6 +6,9 @@ LINEWARD_DATA_DIR: nothing (the volume is mounted there)
 LINEWARD_INSECURE: access.insecure
 LINEWARD_POLICY: policy.inline or policy.existingConfigMap
 LINEWARD_CATALOG_URL: catalog.urlSecret
+LINEWARD_COLLECTOR_PORT: nothing (the port is 8700)
+LINEWARD_SERVICE_PORT: nothing (the port is 8701)
+LINEWARD_METRICS_PORT: nothing (the port is 8702)
 LINEWARD_COLLECTOR_TOKEN_FILE: access.collectorToken
 LINEWARD_ALERTS_MODE: notifications.mode
 LINEWARD_ALERTS_PUBLIC_URL: notifications.publicUrl
@@ -22,9 +25,19 @@ LINEWARD_KUBERNETES_TOKEN_FILE: nothing (the kubelet renews the token)
 LINEWARD_KUBERNETES_CA_FILE: nothing (the file is the cluster's)
 LINEWARD_KUBERNETES_NAMESPACES: kubernetesSource.namespaces
 LINEWARD_KUBERNETES_OWNER_KEYS: kubernetesSource.ownerKeys
-LINEWARD_KUBERNETES_LISTENER_CONFIG_MAPS: listener.configMapNamespaces
 LINEWARD_KUBERNETES_INSTANCE: nothing (the name is the release's)
 LINEWARD_KUBERNETES_NAMESPACE: nothing (the namespace is the release's)
+{{- end -}}
+
+{{/* Fails for a setting that the chart sets itself. */}}
+{{- define "lineward.checkSettings" -}}
+{{- $values := include "lineward.reserved" . | fromYaml -}}
+{{- if eq .Values.mode "scaled" }}{{ $values = merge $values (include "lineward.scaled.reserved" . | fromYaml) }}{{ end -}}
+{{- range $name := keys (.Values.settings | default dict) | sortAlpha -}}
+{{- with get $values $name -}}
+{{- fail (printf "settings.%s: set %s instead" $name .) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Fails for a variable that is there twice, which the API server rejects. Takes root, path (of the

@@ -22,6 +22,7 @@
 {{- fail "fullnameOverride: the full name has more than 38 characters, which leaves no room for names of pods and executors: give a shorter one" -}}
 {{- end -}}
 {{- include "lineward.rejectOtherMode" . -}}
+{{- include "lineward.checkSettings" . -}}
 {{- if eq .Values.mode "scaled" }}{{ include "lineward.scaled.validate" . }}{{ end -}}
 {{- $hasPolicy := or .Values.policy.inline .Values.policy.existingConfigMap -}}
 {{- if and .Values.policy.inline .Values.policy.existingConfigMap -}}

@@ -37,16 +37,11 @@ class Reading(msgspec.Struct, frozen=True):
 
     owner_keys: tuple[str, ...]
     outputs_key: str
-    listener_config_maps: frozenset[str]
 
     @classmethod
     def of(cls, settings: KubernetesSettings) -> "Reading":
         """Return what these settings say."""
-        return cls(
-            split_list(settings.owner_keys),
-            settings.outputs_key,
-            frozenset(split_list(settings.listener_config_maps)),
-        )
+        return cls(split_list(settings.owner_keys), settings.outputs_key)
 
 
 def application_row(manifest: Manifest, reading: Reading, seen_at: int) -> dict[str, Any]:
@@ -61,7 +56,7 @@ def application_row(manifest: Manifest, reading: Reading, seen_at: int) -> dict[
         "job_namespace": _conf(manifest).get(_NAMESPACE),
         "job_name": job_name_of(manifest),
         "spark_id": status.get("sparkApplicationId") or None,
-        "has_listener": has_listener(manifest, reading.listener_config_maps),
+        "has_listener": int(has_listener(manifest)),
         "state": state,
         "is_ended": state in ENDED,
         "is_newest": False,
@@ -99,14 +94,11 @@ def job_name_of(manifest: Manifest) -> str:
     return job_of(str(given or scheduled or rerun or metadata["name"]))
 
 
-def has_listener(manifest: Manifest, config_maps: frozenset[str]) -> int | None:
-    """Return 1 or 0; None where settings are in a ConfigMap that nobody described to Lineward."""
-    if LISTENER in _conf(manifest).get(_LISTENERS, ""):
-        return 1
-    config_map = _part(manifest, "spec").get("sparkConfigMap")
-    if config_map in config_maps:
-        return 1
-    return None if config_map else 0
+def has_listener(manifest: Manifest) -> bool:
+    """Return whether the settings name the listener."""
+    # `spec.sparkConfigMap` does not count: spark-submit gives the driver `--properties-file`, so
+    # it never reads a `spark-defaults.conf` (https://github.com/kubeflow/spark-operator/issues/216).
+    return LISTENER in _conf(manifest).get(_LISTENERS, "")
 
 
 def outputs_of(manifest: Manifest, reading: Reading) -> Iterator[int]:

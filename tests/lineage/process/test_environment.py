@@ -8,6 +8,7 @@ import pytest
 
 from lineage.process import environment
 from lineage.process.environment import InvalidSettingError, read
+from runbooks.actions.kubernetes_settings import KubernetesSettings
 from service.runtime.settings import Settings
 
 
@@ -68,3 +69,11 @@ def test_the_file_of_the_secret_has_its_old_name():
     with pytest.warns(FutureWarning, match="LINEWARD_SENDER_SECRET_FILE"):
         found = read(Settings, environ={"LINEWARD_READER_SECRET_FILE": "/x"})
     assert found.sender_secret_file == Path("/x")
+
+
+def test_a_removed_setting_is_ignored_and_warns():
+    """Start with the settings of the release before, which set the variable."""
+    name = "LINEWARD_KUBERNETES_LISTENER_CONFIG_MAPS"
+    with pytest.warns(FutureWarning, match=f"{name} has no effect"):
+        found = read(KubernetesSettings, section="KUBERNETES_", environ={name: "lineward-spark"})
+    assert found == KubernetesSettings()

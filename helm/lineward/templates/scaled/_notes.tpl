@@ -12,7 +12,8 @@ Lineward {{ .Chart.AppVersion }} runs in scaled mode: collectors, Kafka, pipelin
    {{ $kubectl }} get sparkapplication {{ $name }}-pipeline
    If it stays without a state, the Spark operator does not watch the namespace {{ .Release.Namespace }}:
    add the namespace to the Spark operator's spark.jobNamespaces.
-   The Spark operator must be release 2.4.0 or newer.
+   The Spark operator must be release 2.4.0 or newer, and submit with Spark 4.3 or newer. Released operators have Spark 4.0:
+   executors that start while the driver is not ready end again.
 {{- end }}
    {{ $kubectl }} rollout status deployment/{{ $name }}-service
 {{- end -}}

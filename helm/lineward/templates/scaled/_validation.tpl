@@ -45,11 +45,6 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- range $variable, $value := include "lineward.scaled.reserved" . | fromYaml -}}
-{{- if hasKey ($v.settings | default dict) $variable -}}
-{{- fail (printf "settings.%s: set %s instead" $variable $value) -}}
-{{- end -}}
-{{- end -}}
 {{- end -}}
 
 {{/* Variables that scaled mode sets, and the value that each comes from. */}}

@@ -14,9 +14,7 @@ from service.ingest.kubernetes.manifests import (
 from tests.fakes.kubernetes_watch import spark_pod, submitted
 from tests.helm.crds import load_schema
 
-READING = Reading(
-    ("lineward.io/owner", "team"), "lineward.io/outputs", frozenset({"lineward-spark"})
-)
+READING = Reading(("lineward.io/owner", "team"), "lineward.io/outputs")
 LISTENER = "io.openlineage.spark.agent.OpenLineageSparkListener"
 
 AT = "2026-11-21T02:10:00Z"
@@ -36,12 +34,12 @@ def made(conf: dict[str, str] | None = None, *, config_map: str | None = None, *
         (made(), 0),
         (made({"spark.extraListeners": "com.example.Other"}), 0),
         (made({"spark.extraListeners": f"com.example.Other,{LISTENER}"}), 1),
-        (made(config_map="lineward-spark"), 1),
-        (made(config_map="spark-of-a-team"), None),
+        (made(config_map="lineward-spark"), 0),
+        (made({"spark.extraListeners": LISTENER}, config_map="lineward-spark"), 1),
     ],
 )
-def test_the_listener_is_found_in_settings_and_in_the_chart_s_config_map(manifest, expected):
-    """Say neither yes nor no of a ConfigMap that Lineward cannot read."""
+def test_the_listener_is_found_in_settings_that_the_driver_reads(manifest, expected):
+    """Ignore `spec.sparkConfigMap`: the driver does not read the `spark-defaults.conf` in it."""
     assert application_row(manifest, READING, 1)["has_listener"] == expected
 
 

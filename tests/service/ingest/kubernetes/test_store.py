@@ -13,7 +13,7 @@ from service.ingest.kubernetes.store import ApplicationStore, PodStore, forget_o
 from tests.fakes.kubernetes_watch import spark_pod, submitted
 from tests.service import shop
 
-READING = Reading(("lineward.io/owner",), "lineward.io/outputs", frozenset())
+READING = Reading(("lineward.io/owner",), "lineward.io/outputs")
 JOBS = Resource("sparkapplications.sparkoperator.k8s.io", "jobs")
 
 
