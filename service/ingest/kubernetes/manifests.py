@@ -96,7 +96,7 @@ def job_name_of(manifest: Manifest) -> str:
 
 def has_listener(manifest: Manifest) -> bool:
     """Return whether the settings name the listener."""
-    # `spec.sparkConfigMap` does not count: spark-submit gives the driver `--properties-file`, so
+    # `sparkConfigMap` does not count: spark-submit gives the driver `--properties-file`, so that
     # it never reads a `spark-defaults.conf` (https://github.com/kubeflow/spark-operator/issues/216).
     return LISTENER in _conf(manifest).get(_LISTENERS, "")
 
