@@ -31,10 +31,7 @@ CONTENT_SECURITY_POLICY: Final = (
 )
 _BLOCK: Final = re.compile(r"<pre>.*?</pre>\n?", re.DOTALL)
 _ACT: Final = re.compile(r"(?m)^(?:.*<code[^>]*>)?lineward act (?!.*--yes)")
-_DRY_RUN: Final = (
-    "<p><code>lineward act</code> without <code>--yes</code> is a dry run: it prints the plan and"
-    " does nothing. Read the plan, then run the command again with <code>--yes</code>.</p>\n"
-)
+_DRY_RUN: Final = "<p>This is a dry run: it prints the plan, and changes nothing.</p>\n"
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
