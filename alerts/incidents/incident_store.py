@@ -179,9 +179,10 @@ def _deactivate(connection: Connection, gone: list[str]) -> None:
     member = tables.incident_member
     for some in split_batches(gone):
         own = _incident.c.incident_id.in_(some)
-        never = select(_incident.c.incident_id).where(own, _incident.c.revision == 0)
-        connection.execute(delete(member).where(member.c.incident_id.in_(never)))
-        connection.execute(delete(_incident).where(own, _incident.c.revision == 0))
+        never_opened = own & (_incident.c.revision == 0)
+        numbers = select(_incident.c.incident_id).where(never_opened)
+        connection.execute(delete(member).where(member.c.incident_id.in_(numbers)))
+        connection.execute(delete(_incident).where(never_opened))
         connection.execute(update(_incident).where(own).values(is_remembered=False))
 
 

@@ -28,7 +28,7 @@ _AT_ONCE: Final = 10_000
 class JudgementChanges(msgspec.Struct, frozen=True):
     """Changes to `dataset_judgement`."""
 
-    rows: Iterable[Row]
+    rows: Iterable[Row]  # may be made while they are written: read once
     gone: list[int] = []
     is_whole: bool = False  # the rows are of all datasets
 

@@ -44,6 +44,20 @@ def _failing(role: str, severity: str, **labels: str) -> tuple[dict[str, str], i
 
 
 # Differences from a healthy service, the minute of the alert, and the alert.
+def shipper_stopped(lag: str, waiting: str, failures: str, since: str) -> ExpectedAlert:
+    """Return the alert of one shipper that sends nothing."""
+    return ExpectedAlert(
+        "LineageShipperStopped",
+        OUTAGE,
+        "Shippers that send nothing to Kafka: 1",
+        "Shippers that are down, or whose oldest event has waited for over 5m: 1. Kafka does not"
+        " accept events, or a shipper does not run or hangs. The oldest event has waited for"
+        f" {lag}. Shippers hold {waiting} events; {failures} attempts to send failed in the last"
+        " 5m. The spools of the collectors keep the events until they are full. Firing since"
+        f" 1970-01-01 {since}:00 +0000 UTC.",
+    )
+
+
 CASES = [
     (
         {"up": "1x60 0x30"},
@@ -146,16 +160,7 @@ CASES = [
             "lineage_shipper_failures_total": "0x60 3+3x40",
         },
         68,
-        ExpectedAlert(
-            "LineageShipperStopped",
-            OUTAGE,
-            "Shippers that send nothing to Kafka: 1",
-            "Shippers that are down, or whose oldest event has waited for over 5m: 1. Kafka does"
-            " not accept events, or a shipper does not run or hangs. The oldest event has waited"
-            " for 8m 0s. Shippers hold 900 events; 15 attempts to send failed in the last 5m. The"
-            " spools of the collectors keep the events until they are full. Firing since"
-            " 1970-01-01 01:06:00 +0000 UTC.",
-        ),
+        shipper_stopped("8m 0s", "900", "15", "01:06"),
     ),
     (
         {
@@ -163,16 +168,7 @@ CASES = [
             "lineage_shipper_lag_seconds": "2x60 stale",
         },
         63,
-        ExpectedAlert(
-            "LineageShipperStopped",
-            OUTAGE,
-            "Shippers that send nothing to Kafka: 1",
-            "Shippers that are down, or whose oldest event has waited for over 5m: 1. Kafka does"
-            " not accept events, or a shipper does not run or hangs. The oldest event has waited"
-            " for an unknown time. Shippers hold 3 events; 0 attempts to send failed in the last"
-            " 5m. The spools of the collectors keep the events until they are full. Firing since"
-            " 1970-01-01 01:01:00 +0000 UTC.",
-        ),
+        shipper_stopped("an unknown time", "3", "0", "01:01"),
     ),
     (
         {"lineage_pipeline_batch_timestamp_seconds": "0+60x60 3600x30"},
