@@ -7,6 +7,8 @@ from contextlib import suppress
 import httpx
 import pytest
 
+from lineage.catalog.engine import catalog_url
+from lineage.catalog.reader import open_reader
 from tests.e2e.running import accepting
 from tests.suite.http_client import CLIENT
 from tests.suite.waiting import is_running, until
@@ -21,7 +23,7 @@ def up(tmp_path_factory):
     """Start all roles, with a short time until one counts as hanging."""
     with accepting(tmp_path_factory.mktemp("up"), LINEWARD_HANG_SECONDS="10") as up:
         until(lambda: all(up.role(name) for name in _ROLES))
-        until(lambda: _answers(up))
+        until(lambda: _answers(up) and _is_evaluated(up))
         yield up
 
 
@@ -32,6 +34,12 @@ def _answers(up):
         return CLIENT.get(url, timeout=30).is_success
     except httpx.TransportError:
         return False
+
+
+def _is_evaluated(up):
+    """Return whether the pipeline works: it has five times as long before its first heartbeat."""
+    with open_reader(catalog_url(up.data_dir)) as reader:
+        return bool(reader.rows("SELECT count(*) FROM evaluation")[0][0])
 
 
 @pytest.mark.parametrize("role", _ROLES)

@@ -27,7 +27,7 @@ def main() -> None:
 
 def _supervise(folder: Path, port: int, *, stubborn: bool, silent: bool) -> None:
     if silent:
-        supervised_role.CHECK_SECONDS = 0.1  # checks are counted: their number is what is allowed
+        supervised_role.CHECK_SECONDS = 0.5
 
     def command(role: str, *more: str) -> tuple[str, ...]:
         return (sys.executable, __file__, str(folder), "role", role, *more)
@@ -39,9 +39,9 @@ def _supervise(folder: Path, port: int, *, stubborn: bool, silent: bool) -> None
         RoleCommand(
             role="service",
             argv=command("service"),
-            # Nobody answers there: five times the shortest time that a start may take.
+            # Nobody answers there: while it starts, it has five times as long.
             livez=("127.0.0.1", port) if silent else None,
-            hang_seconds=10,
+            hang_seconds=1,
             stop_seconds=0.5,
         ),
         RoleCommand(

@@ -235,7 +235,7 @@ def test_a_role_that_does_not_answer_is_started_again(tmp_path: Path, up: Up):
     until(lambda: _pids(tmp_path, "service") != before)
     until(lambda: not is_running(before[0]))
     role = until(lambda: next((r for r in _roles(tmp_path) if r["error"]), None))
-    assert (role["role"], role["error"]) == ("service", "did not answer for 50 s")
+    assert (role["role"], role["error"]) == ("service", "did not answer for 5 s")
 
 
 def test_an_up_of_an_older_release_leaves_a_newer_catalog_alone(tmp_path: Path, embedded):
