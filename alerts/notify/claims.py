@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, exists, func, not_,
 
 from alerts.notify.channels.channel import ChannelTask
 from alerts.notify.channels.name import parse_channel
-from alerts.notify.channels.pagerduty.payload import RESOLVING
+from alerts.notify.channels.page_actions import RESOLVING
 from alerts.notify.coalescing import (
     NEVER_TRIGGERED,
     SUPERSEDED,

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.notify.channels.page_actions import action_of
 from alerts.notify.channels.registry import find_type
 from alerts.notify.message import Kind
 

@@ -4,7 +4,8 @@ They are handed the very payloads that would go out, and what takes them knows t
 """
 
 from alerts.notify.channels.channel import ChannelTask, Deliverer, Outcome, Sent
-from alerts.notify.channels.pagerduty.payload import action_of, build_event
+from alerts.notify.channels.page_actions import action_of
+from alerts.notify.channels.pagerduty.payload import build_event
 from alerts.notify.channels.slack.blocks import build_blocks
 from alerts.notify.message import to_json
 from lab.gameday.fake_receivers import Receivers

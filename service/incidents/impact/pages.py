@@ -6,7 +6,7 @@ import msgspec
 from sqlalchemy import Connection, select, text
 
 from alerts.incidents.lifecycle import RULES
-from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.notify.channels.page_actions import action_of
 from alerts.notify.channels.registry import can_page
 from alerts.notify.message import Message, from_json
 from alerts.notify.notification_state import NotificationState

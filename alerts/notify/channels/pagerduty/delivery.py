@@ -19,7 +19,8 @@ from alerts.notify.channels.channel import (
     from_transport_error,
     read_secret_file,
 )
-from alerts.notify.channels.pagerduty.payload import action_of, build_event
+from alerts.notify.channels.page_actions import action_of
+from alerts.notify.channels.pagerduty.payload import build_event
 
 
 def deliver_to_pagerduty(
