@@ -20,7 +20,7 @@ from lineage.states import (
     NODE_COMPLETENESS,
 )
 from service.api.access.access_auditor import DENIED, UNAUTHORIZED
-from service.api.served.queries import METRIC as QUERIES
+from service.api.served.query_timer import METRIC as QUERIES
 from service.exporter import metric_rows
 from service.incidents.impact.impact_clock import METRIC as IMPACT
 from service.queries.slis import Objectives, sli_name
