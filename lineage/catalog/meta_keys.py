@@ -1,10 +1,11 @@
-"""Names that roles share in the catalog: of rows of `meta`, and of watched resources of Kubernetes.
+"""Names that roles share in the catalog: of rows of `meta`, and of what is watched in Kubernetes.
 
 Alone in a module: commands that ask load no database toolkit for a name. A row of `meta` has one
 writer: the leader of the service for `LAST_POLICY`, the role that it names for `POLICY_IN_FORCE`,
 and the pipeline for all others.
 """
 
+from enum import IntEnum
 from typing import Final
 
 EPOCH: Final = "catalog_epoch"  # of the counters
@@ -37,6 +38,13 @@ BEHIND_SINCE: Final = "behind_since"
 CHANGES_MISSED: Final = "changes_missed"
 APPLICATIONS: Final = "sparkapplications.sparkoperator.k8s.io"
 PODS: Final = "pods"
-BY_EVENTS: Final = 2  # `spark_application.has_listener`: one that the settings do not show
 # A pause of the watch up to this long hides nothing: the operator deletes no application at once.
 LONGEST_PAUSE_MICROS: Final = 300_000_000
+
+
+class ListenerState(IntEnum):
+    """Values of `spark_application.has_listener`; null: an older release stored the row."""
+
+    ABSENT = 0
+    IN_SETTINGS = 1
+    BY_EVENTS = 2  # the settings do not show it, but events of the job have arrived
