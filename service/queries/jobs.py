@@ -5,9 +5,9 @@ from typing import Any, Final
 import msgspec
 
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_JOBS_FROM
-from lineage.catalog.queries import error_of, failed_at
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
+from lineage.catalog.run_ends import error_of, failed_at
 from lineage.process.error_lines import ERROR_CHARACTERS, error_line
 from lineage.states import run_state
 from service.queries.cursors import Text, cursor_of, start_key

@@ -2,9 +2,10 @@
 
 from typing import Any, Final
 
-from lineage.catalog.queries import ROWS_AND_BYTES, error_of, failed_at, leaf_job
+from lineage.catalog.queries import ROWS_AND_BYTES, leaf_job
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_row, pairs_of
+from lineage.catalog.run_ends import error_of, failed_at
 from lineage.states import run_state
 from service.errors import UnknownRunError
 from service.queries.cursors import Whole, cursor_of, start_key

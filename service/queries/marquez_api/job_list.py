@@ -6,9 +6,9 @@ from typing import Final
 import msgspec
 
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB, WITH_JOBS_OF_NAMESPACE
-from lineage.catalog.queries import failed_at
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows
+from lineage.catalog.run_ends import failed_at
 from service.queries.marquez_api.lineage_shapes import RunState, marquez_run_state
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import (

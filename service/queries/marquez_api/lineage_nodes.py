@@ -5,9 +5,10 @@ from typing import Literal
 
 import msgspec
 
-from lineage.catalog.queries import LEAF_RUN_ID, failed_at, newest_schema
+from lineage.catalog.queries import LEAF_RUN_ID, newest_schema
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
+from lineage.catalog.run_ends import failed_at
 from service.queries.descriptions import NOTHING, describe_jobs
 from service.queries.marquez_api.dataset_details import DatasetDetails
 from service.queries.marquez_api.ids import node_id_of
