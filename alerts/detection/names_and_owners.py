@@ -7,8 +7,12 @@ from sqlalchemy import Connection, bindparam, text
 
 from alerts.root_cause.faults import FaultGroup
 from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, TIER, split_batches
-from lineage.catalog.root_jobs import Name, load_roots_of_runs, load_roots_of_writers
+from lineage.catalog.root_jobs import (
+    load_roots_of_runs,
+    load_roots_of_writers,
+)
 from lineage.names import keys
+from lineage.names.names import Name
 from lineage.states import FAILING, FRESHNESS, GOOD, LEARNING, UNKNOWN
 
 _DATASETS = text(

@@ -15,7 +15,7 @@ from alerts.root_cause.severity import BY_KIND, PAGE, IncidentSeverity
 from lineage.names import keys
 
 # pending: detected, and not bad for long enough to notify.
-State = Literal["pending", "open", "acknowledged", "suppressed", "resolved"]
+IncidentState = Literal["pending", "open", "acknowledged", "suppressed", "resolved"]
 
 
 class Incident(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ class Incident(msgspec.Struct, frozen=True):
 
     id: str
     root: FaultRoot
-    state: State
+    state: IncidentState
     onset: int
     seen_at: int
     revision: int = 0

@@ -15,7 +15,7 @@ from alerts.notify.alertmanager_webhook import FiredAlert
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
 from alerts.notify.links import runbook_link
-from alerts.notify.message import Kind, Message, MessageLinks, MessageRoot, Severity
+from alerts.notify.message import Message, MessageKind, MessageLinks, MessageRoot, Severity
 from alerts.notify.notification_plan import Notification, NotificationPlan
 from alerts.notify.notification_state import ChannelState, NotificationState
 from alerts.notify.sentences import join_sentences
@@ -163,7 +163,7 @@ def _notify(
     address = context.address(_owner(own, context), _severity(own))
     channels = tuple(dict.fromkeys((*own.channels, *address.channels)))
     record = msgspec.structs.replace(own, revision=own.revision + 1, channels=channels)
-    kind: Kind = "changed" if is_notified else "opened"
+    kind: MessageKind = "changed" if is_notified else "opened"
     note = join_sentences(sentences.REFIRED if is_notified else "", address.note)
     message = _message(record, context, at, kind=kind, owner=address.owner, note=note)
     # PagerDuty is sent no change, and its alert may be resolved: an alert that refires opens it.
@@ -217,7 +217,7 @@ def _severity(own: AlertRecord) -> Severity:
 
 
 def _message(  # noqa: PLR0913 - each stands in it
-    own: AlertRecord, context: RoutingContext, at: int, *, kind: Kind, owner: str, note: str
+    own: AlertRecord, context: RoutingContext, at: int, *, kind: MessageKind, owner: str, note: str
 ) -> Message:
     since = min(own.starts_at, at)
     return Message(

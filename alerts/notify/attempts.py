@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, insert, select, update
 
-from alerts.notify.channels.channel import Outcome, PermanentFailure, Retryable, Sent
+from alerts.notify.channels.channel import DeliveryOutcome, PermanentFailure, Retryable, Sent
 from alerts.notify.claims import SendClaim
 from alerts.notify.delivery_queries import FAILED, REPEATED, SENT
 from alerts.notify.fallback import Fallback
@@ -27,7 +27,9 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
     fallback: Fallback
     spread: random.Random
 
-    def record(self, connection: Connection, claim: SendClaim, outcome: Outcome, now: int) -> None:
+    def record(
+        self, connection: Connection, claim: SendClaim, outcome: DeliveryOutcome, now: int
+    ) -> None:
         """Write the outcome of a claim; `now` in µs."""
         if isinstance(outcome, Sent):
             self._record_sent(connection, claim, outcome, now)

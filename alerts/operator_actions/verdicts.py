@@ -15,7 +15,7 @@ from lineage.catalog.tables import incident, served_count
 from lineage.catalog.upsert import add_up, fold_rows
 
 METRIC: Final = "lineage_incident_verdicts"
-Verdict = Literal["judged", "false_alarm"]
+IncidentVerdict = Literal["judged", "false_alarm"]
 
 _COUNTS = "SELECT label, value FROM served_count WHERE metric = :metric ORDER BY label"
 
@@ -52,7 +52,7 @@ def count_verdicts(reader: CatalogReader) -> list[VerdictCount]:
     return [VerdictCount(kind, verdict, value) for (kind, _, verdict), value in named]
 
 
-def _add(connection: Connection, incident_id: str, verdict: Verdict) -> None:
+def _add(connection: Connection, incident_id: str, verdict: IncidentVerdict) -> None:
     kind = connection.scalar(
         select(incident.c.root_kind).where(incident.c.incident_id == incident_id)
     )

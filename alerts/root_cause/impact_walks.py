@@ -20,7 +20,7 @@ from alerts.root_cause.severity import (
     rate_severity,
 )
 from alerts.root_cause.snapshot import LineageSnapshot
-from lineage.graph.adjacency import Keys, Positions
+from lineage.graph.adjacency import Keys, NodePositions
 from lineage.graph.graph import Graph
 
 RULES: Final = SeverityRules()
@@ -31,8 +31,8 @@ _BYTES_A_BAD_KEY: Final = 100  # of a number in a frozenset, about
 
 class _GraphShape(msgspec.Struct, frozen=True, eq=False):
     keys: Keys
-    upstreams: Positions
-    downstreams: Positions
+    upstreams: NodePositions
+    downstreams: NodePositions
     tiers: NDArray[np.int8]
 
 

@@ -25,7 +25,7 @@ _ORIGINS = ("provenance", "unexpected_source")
 _LINEAGE_LOST = ("unreported", "mapping", *_ORIGINS)
 
 
-class Kind(msgspec.Struct, frozen=True):
+class FaultKind(msgspec.Struct, frozen=True):
     """Kind of a fault.
 
     Attributes:
@@ -50,9 +50,9 @@ class Kind(msgspec.Struct, frozen=True):
     explains_own: tuple[str, ...] = ()
 
 
-def _stopping_kind(kind: str, own: tuple[str, ...], *also: str, is_root: bool = True) -> Kind:
+def _stopping_kind(kind: str, own: tuple[str, ...], *also: str, is_root: bool = True) -> FaultKind:
     """Return the kind of a run that did not write, which makes downstream datasets late."""
-    return Kind(
+    return FaultKind(
         kind,
         extent="run",
         is_root=is_root,
@@ -72,7 +72,7 @@ KINDS: Final = (
     # The job that reads the old name may find nothing there, and fail.
     _stopping_kind("renamed", ("unreported", *_ORIGINS, *_ABSENT), "failed", "mapping", *_ORIGINS),
     _stopping_kind("missing", ("unreported", "silent", "slow", "waiting")),
-    Kind(
+    FaultKind(
         "unreported",
         extent="run",
         explains=(*_LINEAGE_LOST, "waiting"),
@@ -81,28 +81,28 @@ KINDS: Final = (
     _stopping_kind("silent", ("slow", "waiting", *_ORIGINS), *_LINEAGE_LOST),
     _stopping_kind("slow", ("waiting",)),
     _stopping_kind("waiting", (), is_root=False),
-    Kind(
+    FaultKind(
         "standing_gap",
         urgency="ticket",
         explains=("waiting", "mapping", *_ORIGINS),
         explains_own=("mapping", *_ORIGINS),
     ),
-    Kind(
+    FaultKind(
         "schema_changed",
         extent="job",
         explains=("failed", "schema_changed", "quality"),
         explains_own=("quality",),
     ),
-    Kind("mapping", explains_own=_ORIGINS),
-    Kind("provenance", urgency="ticket"),
-    Kind("unexpected_source"),
-    Kind("quality", urgency="ticket", explains=("quality",)),
+    FaultKind("mapping", explains_own=_ORIGINS),
+    FaultKind("provenance", urgency="ticket"),
+    FaultKind("unexpected_source"),
+    FaultKind("quality", urgency="ticket", explains=("quality",)),
     # A required field is a ratio to raise, not a page for each dataset (`docs/slis.md`).
-    Kind("metadata", urgency="ticket"),
-    Kind("claimed", urgency="ticket"),
-    Kind("ingestion", urgency="page"),
-    Kind("access", urgency="page"),
-    Kind("set_aside", urgency="ticket"),
+    FaultKind("metadata", urgency="ticket"),
+    FaultKind("claimed", urgency="ticket"),
+    FaultKind("ingestion", urgency="page"),
+    FaultKind("access", urgency="page"),
+    FaultKind("set_aside", urgency="ticket"),
 )
 KIND_BY_ID: Final = {kind.id: kind for kind in KINDS}
 CODE: Final = {kind.id: code for code, kind in enumerate(KINDS)}

@@ -19,7 +19,7 @@ from alerts.root_cause.kinds import IS_ROOT, KINDS
 from alerts.root_cause.links import NO_DATASET, Explanations, find_links
 from alerts.root_cause.snapshot import NO_KEY, LineageSnapshot, Rows, SliViolation, find_symptoms
 from alerts.root_cause.symptom_groups import SymptomGroups, group_symptoms
-from lineage.graph.adjacency import Positions, spans
+from lineage.graph.adjacency import NodePositions, spans
 
 
 def find_faults(
@@ -82,7 +82,7 @@ class _FaultBuilder:
             is_shared_cut=bool(self._claims.is_cut[position]),
         )
 
-    def _shared(self, others: Positions) -> Iterator[SharedMember]:
+    def _shared(self, others: NodePositions) -> Iterator[SharedMember]:
         if not len(others):
             return
         counts = self._counts[others]
@@ -107,10 +107,10 @@ class _Evidence(msgspec.Struct, frozen=True):
     `is_end`: the link ends here, and not at another output of the same job.
     """
 
-    link: Positions
-    symptom: Positions
+    link: NodePositions
+    symptom: NodePositions
     is_end: NDArray[np.bool_]
-    steps: Positions
+    steps: NodePositions
 
 
 def _find_evidence(

@@ -17,7 +17,7 @@ from dashboards.grafana.spec import (
     RED,
     YELLOW,
     Board,
-    Objectives,
+    ObjectiveLookup,
     Panel,
     PanelRow,
     Query,
@@ -26,7 +26,7 @@ from dashboards.grafana.spec import (
 )
 
 
-def executive_dashboard(asked: Objectives) -> Board:
+def executive_dashboard(asked: ObjectiveLookup) -> Board:
     """Return the dashboard; its thresholds are the policy's objectives."""
     return Board(
         uid=links.EXECUTIVE,
@@ -46,7 +46,7 @@ def executive_dashboard(asked: Objectives) -> Board:
     )
 
 
-def today(asked: Objectives) -> tuple[Panel, ...]:
+def today(asked: ObjectiveLookup) -> tuple[Panel, ...]:
     """Return six figures that need no scrolling."""
     return (
         Panel(
@@ -148,7 +148,7 @@ def today(asked: Objectives) -> tuple[Panel, ...]:
     )
 
 
-def coverage(asked: Objectives) -> tuple[Panel, ...]:
+def coverage(asked: ObjectiveLookup) -> tuple[Panel, ...]:
     """Return the coverage of critical datasets, as measured and as corrected."""
     critical = 'sli="coverage",tier="critical"'
     return (

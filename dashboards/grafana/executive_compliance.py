@@ -6,7 +6,7 @@ from dashboards.grafana.spec import (
     GREEN,
     RED,
     YELLOW,
-    Objectives,
+    ObjectiveLookup,
     Panel,
     Query,
     bad_from,
@@ -14,7 +14,7 @@ from dashboards.grafana.spec import (
 )
 
 
-def provenance_panels(asked: Objectives) -> tuple[Panel, ...]:
+def provenance_panels(asked: ObjectiveLookup) -> tuple[Panel, ...]:
     """Return the datasets without a known origin: how many, since when, and whose."""
     rate = service_max("lineage_missing_provenance_ratio", "tier", where=TIER)
     named = 'label_replace({}, "owner", "(nobody)", "owner", "^$")'
@@ -69,7 +69,7 @@ def provenance_panels(asked: Objectives) -> tuple[Panel, ...]:
     )
 
 
-def compliance_panels(asked: Objectives) -> tuple[Panel, ...]:
+def compliance_panels(asked: ObjectiveLookup) -> tuple[Panel, ...]:
     """Return panels for auditors."""
     regulated = 'tier="regulated"'
     return (

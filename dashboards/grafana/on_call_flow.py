@@ -4,10 +4,20 @@ from alerts.rules.burn_windows import BURN_WINDOWS
 from alerts.rules.recordings import bad_ratio, unexplained_ratio
 from dashboards.grafana import links
 from dashboards.grafana.queries import TIER, counter_increase, service_max
-from dashboards.grafana.spec import GREEN, ORANGE, PLAIN, RED, Link, Panel, Query, Step, bad_from
+from dashboards.grafana.spec import (
+    GREEN,
+    ORANGE,
+    PLAIN,
+    RED,
+    Link,
+    Panel,
+    Query,
+    ThresholdStep,
+    bad_from,
+)
 
 _PAGING = min(float(one.factor) for one in BURN_WINDOWS if one.severity == "page")
-_BURN_STEPS: tuple[Step, ...] = ((None, GREEN), (1, ORANGE), (_PAGING, RED))
+_BURN_STEPS: tuple[ThresholdStep, ...] = ((None, GREEN), (1, ORANGE), (_PAGING, RED))
 
 
 def ingestion_panels() -> tuple[Panel, ...]:

@@ -32,7 +32,7 @@ LEARNED, Z_SCORE, MEDIAN = "learned", "z-score of 14 days", "3 x median gap"
 _FACTORS = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0)
 _SENSITIVITIES = (1.5, 2.0, 2.5, 2.75, 3.0, 3.1, 3.2, 3.3)
 _MULTIPLES = (1.1, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 14.0)
-Due = tuple[float, Micros]
+_Due = tuple[float, Micros]
 
 
 class CurvePoint(msgspec.Struct, frozen=True):
@@ -119,7 +119,7 @@ def measure(spark: SparkSession, histories: Sequence[WriteHistory]) -> CadenceFi
     )
 
 
-def _scaled(gaps: JudgedWrites, due: Micros) -> list[Due]:
+def _scaled(gaps: JudgedWrites, due: Micros) -> list[_Due]:
     """Return the learned deadlines, with limits that are longer or shorter by a factor."""
     limit = np.where(gaps.has_limit, due - gaps.started_at, 0).astype(np.float64)
     return [(factor, _later(gaps, factor * limit)) for factor in _FACTORS]
@@ -133,20 +133,20 @@ def _each(
     histories: Sequence[WriteHistory],
     rule: Callable[[WriteHistory, float], Micros],
     parameters: Sequence[float],
-) -> list[Due]:
+) -> list[_Due]:
     return [
         (parameter, np.concatenate([rule(history, parameter) for history in histories]))
         for parameter in parameters
     ]
 
 
-def _point(rule: str, gaps: JudgedWrites, due: Due) -> CurvePoint:
+def _point(rule: str, gaps: JudgedWrites, due: _Due) -> CurvePoint:
     among = gaps.of_classes(SCHEDULED_ALL)
     rate = false_alarm_rate(gaps, due[1], among)
     return CurvePoint(rule, due[0], rate, *outages_found(gaps, due[1], among))
 
 
-def _folds(rule: str, gaps: JudgedWrites, dues: Sequence[Due]) -> Iterator[FoldFigures]:
+def _folds(rule: str, gaps: JudgedWrites, dues: Sequence[_Due]) -> Iterator[FoldFigures]:
     """Choose on the other repositories: most outages found of what keeps to the goal there."""
     scheduled = gaps.of_classes(SCHEDULED_ALL)
     for repository in sorted(set(gaps.repository[scheduled].tolist())):

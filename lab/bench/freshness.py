@@ -16,8 +16,8 @@ from lab.simulation.judgement import NEVER, by_limits, learning_days
 from lab.simulation.scheduled import daily, hourly, weekday
 from lab.simulation.streams import streaming
 from lab.simulation.unscheduled import bursty
-from lab.simulation.wall_clock import Micros
 from lab.simulation.young import FIRST_DAY, LAST_DAY, young
+from slis.cadence.working_week import Micros
 from slis.spark.session import spark_session
 
 GOAL_FOUND = 0.99

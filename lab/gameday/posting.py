@@ -23,7 +23,7 @@ class Posted(NamedTuple):
     body: bytes
 
 
-Event = tuple[int, Posted]  # when it happens, and when it arrives
+PostedEvent = tuple[int, Posted]  # when it happens, and when it arrives
 
 
 class RunStamp:
@@ -44,7 +44,7 @@ class RunStamp:
         self._job: SimulatedJob = estate.jobs[run.job]
         self._root = self._root_id()
 
-    def post(self, at: int, form: EventForm, run: str, *, late: int = 0) -> Event:
+    def post(self, at: int, form: EventForm, run: str, *, late: int = 0) -> PostedEvent:
         """Return the event of this form that happens at `at`, µs UTC.
 
         Args:
@@ -77,7 +77,7 @@ class RunStamp:
         return "-".join(parts).encode()
 
 
-def in_order(events: Iterator[Event]) -> Iterator[Posted]:
+def in_order(events: Iterator[PostedEvent]) -> Iterator[Posted]:
     """Yield them as one thread posts them: none arrives before the one before it."""
     last = 0
     for _, event in sorted(events, key=lambda each: each[0]):

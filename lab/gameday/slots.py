@@ -6,11 +6,11 @@ from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from lab.gameday.model import DAY, MINUTE, Cadence, Estate, SimulatedJob
+from lab.gameday.model import DAY, MINUTE, Estate, JobCadence, SimulatedJob
 from lineage.process.clock import SECOND_MICROS
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-PERIODS: Final[dict[Cadence, int]] = {"hourly": 3_600, "quarter": 900, "streaming": 1_800}
+PERIODS: Final[dict[JobCadence, int]] = {"hourly": 3_600, "quarter": 900, "streaming": 1_800}
 _SATURDAY: Final = 5
 
 

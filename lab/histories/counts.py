@@ -10,6 +10,7 @@ from lab.histories import folder
 from lab.histories.folder import SCHEDULED, WriteHistory
 from lab.histories.history_baselines import usual_gaps
 from lab.histories.walk import NEVER
+from lineage.graph.adjacency import Flags
 from lineage.process.clock import SECOND_MICROS
 from slis.cadence.working_week import Floats, Micros
 
@@ -17,7 +18,6 @@ from slis.cadence.working_week import Floats, Micros
 _GRACE = 30 * SECOND_MICROS
 _WEEK = 604_800 * SECOND_MICROS
 SCHEDULED_ALL, ALL = "scheduled", "all"
-Flags = npt.NDArray[np.bool_]
 
 
 class JudgedWrites(msgspec.Struct, frozen=True):

@@ -3,8 +3,12 @@
 import numpy as np
 
 from lab.simulation.gaps import SILENCE, USUAL, Simulated
-from lab.simulation.wall_clock import DAYS, Floats, Micros, utc_micros
+from lab.simulation.wall_clock import (
+    DAYS,
+    utc_micros,
+)
 from lineage.process.clock import DAY_MICROS
+from slis.cadence.working_week import Floats, Micros
 
 # Elementary's defaults: 14 daily buckets, the tested one among them; at least 7; 3 deviations.
 _BUCKETS, _LEAST_BUCKETS, _SENSITIVITY = 14, 7, 3.0

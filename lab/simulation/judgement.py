@@ -18,11 +18,17 @@ from pyspark.sql.types import StructType
 
 from lab.simulation.gaps import FIRST_WATCHED, Simulated
 from lab.simulation.scheduled import CHANGE_DAYS
-from lab.simulation.wall_clock import DAYS, HOLIDAYS, ZONE, Micros, midnight_after
+from lab.simulation.wall_clock import (
+    DAYS,
+    HOLIDAYS,
+    ZONE,
+    midnight_after,
+)
 from lineage.process.clock import to_micros
 from lineage.sli_limits import STREAM_LIMIT_SECONDS
 from slis.cadence import cadence, cadence_limits
 from slis.cadence.working_time import WorkingTime
+from slis.cadence.working_week import Micros
 from slis.evaluation.sli_schemas import GAPS, WRITES
 
 _ROWS = 200_000

@@ -8,7 +8,6 @@ from lab.simulation.gaps import (
     CHANGE,
     SILENCE,
     USUAL,
-    Flags,
     Gaps,
     Simulated,
     flatten,
@@ -18,11 +17,11 @@ from lab.simulation.wall_clock import (
     DAY_SECONDS,
     DAYS,
     WEEK_SECONDS,
-    Floats,
-    Micros,
     is_holiday,
     utc_micros,
 )
+from lineage.graph.adjacency import Flags
+from slis.cadence.working_week import Floats, Micros
 
 ALPHA_PER_WEEK = 0.001
 MINUTE = 60.0

@@ -9,8 +9,12 @@ import numpy as np
 
 from lab.simulation.gaps import FIXED, SILENCE, Gaps, Simulated
 from lab.simulation.scheduled import MINUTE, Outages, SchedulePlan, delays_of, simulate_schedules
-from lab.simulation.wall_clock import DAY_SECONDS, Micros, midnight_after
+from lab.simulation.wall_clock import (
+    DAY_SECONDS,
+    midnight_after,
+)
 from lineage.process.clock import to_micros
+from slis.cadence.working_week import Micros
 
 # One outage a dataset, as soon as there is a limit, or later.
 FIRST_DAY, LAST_DAY = 9.0, 40.0

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, select, text
 from lineage.catalog.dropped_partitions import drop_partitions
 from lineage.catalog.meta_keys import RETAINED_TO
 from lineage.catalog.partitions import Writing
-from lineage.catalog.retention import RULES, Role
+from lineage.catalog.retention import RULES, RetentionRole
 from lineage.catalog.tables import meta, metadata
 from lineage.catalog.tables.columns import key_names
 from lineage.catalog.upsert import fold_rows
@@ -23,7 +23,7 @@ _DAY: Final = timedelta(days=1)
 
 def delete_old(
     engine: Engine,
-    role: Role,
+    role: RetentionRole,
     now: datetime,
     days: Mapping[str, int],
     writing: Writing,

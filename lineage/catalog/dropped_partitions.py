@@ -37,7 +37,7 @@ _LEFT: Final = """
     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
     AND relname ~ :pattern ORDER BY relname
 """
-Keys = list[tuple[Any, ...]]
+_Keys = list[tuple[Any, ...]]
 
 
 def drop_partitions(
@@ -89,7 +89,7 @@ def _expire(
     when_unlocked(detach, partition.name)
 
 
-def kept_rows(engine: Engine, table: str, part: str, given: Mapping[str, int]) -> Keys:
+def kept_rows(engine: Engine, table: str, part: str, given: Mapping[str, int]) -> _Keys:
     """Return the primary keys of rows of a part that the table's rule keeps, 20,001 at most."""
     rule = RULES[table]
     if rule.ranges is None or rule.ranges.may_stay is None:
@@ -106,7 +106,7 @@ def kept_rows(engine: Engine, table: str, part: str, given: Mapping[str, int]) -
         return [tuple(row) for row in connection.execute(text(query), given)]
 
 
-def move_rows(connection: Connection, table: str, expired: str, keys: Keys) -> None:
+def move_rows(connection: Connection, table: str, expired: str, keys: _Keys) -> None:
     """Move rows from a detached range back into the table."""
     if not keys:
         return

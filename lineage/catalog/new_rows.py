@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Table, TextClause
 
 from lineage.catalog.upsert import (
     STATEMENTS,
-    Fold,
+    ColumnFold,
     compiled_for,
     count_changed,
     insert_from,
@@ -32,7 +32,7 @@ def insert_or_fold(  # noqa: PLR0913 - by name
     connection: Connection,
     table: Table,
     query: str,
-    folds: Mapping[str, Fold],
+    folds: Mapping[str, ColumnFold],
     *,
     known: str,
     is_any_known: bool,

@@ -18,7 +18,7 @@ GAP: Final = "gap"  # the collector was silent from `received_at` to `ended_at`
 REJECTED: Final = "rejected"  # the collector did not accept a body
 FOREIGN: Final = "foreign"  # a record that no shipper of ours wrote
 
-Headers = list[tuple[str, bytes]]
+_Headers = list[tuple[str, bytes]]
 _KINDS: Final = (*EVENTS, HEARTBEAT, GOODBYE, GAP, REJECTED)
 _MOST, _LONGEST = (1 << 62), 500
 
@@ -94,7 +94,7 @@ _READ: Final[dict[str, Callable[[bytes], int | str]]] = {
 }
 
 
-def headers_of(record: Record) -> Headers:
+def headers_of(record: Record) -> _Headers:
     """Return the headers of a record; those without a value are left out."""
     given = ((name, getattr(record, name)) for name in _FIELDS)
     return [(name, str(value).encode()) for name, value in given if value != _DEFAULTS.get(name)]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FIRST_DAY: Final = "0000-01-01"
 LAST_DAY: Final = "9999-12-31"
-Rows = Callable[[str, Mapping[str, Any]], Iterable[Any]]  # of `COLUMNS`, as attributes
+_Rows = Callable[[str, Mapping[str, Any]], Iterable[Any]]  # of `COLUMNS`, as attributes
 
 
 class Folder(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ _VISIBLE: Final = f"""
 """  # noqa: S608 - our own names
 
 
-def list_folders(rows: Rows, first_day: str = FIRST_DAY, last_day: str = LAST_DAY) -> list[Folder]:
+def list_folders(rows: _Rows, first_day: str = FIRST_DAY, last_day: str = LAST_DAY) -> list[Folder]:
     """Return the folders of these days that readers see, in the order of their events.
 
     Args:
@@ -72,7 +72,7 @@ def list_folders(rows: Rows, first_day: str = FIRST_DAY, last_day: str = LAST_DA
     return [read_folder(row) for row in found]
 
 
-def query_function(connection: "Connection") -> Rows:
+def query_function(connection: "Connection") -> _Rows:
     """Return a function that queries the catalog through this connection."""
     # Commands that query by a `CatalogReader` load no database toolkit.
     from sqlalchemy import text  # noqa: PLC0415

@@ -7,6 +7,7 @@ import msgspec
 from sqlalchemy import Connection, Row, bindparam, select, text
 
 from lineage.catalog.tables import run
+from lineage.names.names import Name
 from runbooks.actions.action import ActionContext, SqlTables
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.lake_events import events_of_run, json_at
@@ -15,7 +16,6 @@ EVENT_LOG: Final = "event_log"
 SQL: Final = "sql"
 _MOST_RUNS: Final = 500  # of one root run
 _MOST_FITTING: Final = 200
-Name = tuple[str, str]  # namespace, name
 # Of a group of executions, what all of them read was read for what each of them writes.
 _TOUCHED = """
     SELECT DISTINCT e.group_key, io.direction, c.namespace, c.name

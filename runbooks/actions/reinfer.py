@@ -15,10 +15,16 @@ from openlineage.client.generated.base import JobFacet
 from openlineage.client.serde import Serde
 
 from lineage import origins
+from lineage.names.names import Name
 from lineage.process.clock import from_micros
 from runbooks.actions.action import ActionContext, ActionPlan, Done
 from runbooks.actions.errors import FailedActionError, RejectedActionError
-from runbooks.actions.evidence import EVENT_LOG, SQL, Inferred, Name, infer
+from runbooks.actions.evidence import (
+    EVENT_LOG,
+    SQL,
+    Inferred,
+    infer,
+)
 
 FACET: Final = "lineward_inferred"
 PRODUCER: Final = "https://github.com/lineward"

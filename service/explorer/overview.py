@@ -14,7 +14,7 @@ from service.queries.incident_shapes import IncidentPage, IncidentRow
 from service.queries.incidents import MOST_LISTED, list_incidents
 from service.queries.roles import role_problem
 from service.queries.shapes import SliAnswer, SliRow
-from service.queries.slis import BudgetLeft, Objectives, budgets_left, is_met, list_slis
+from service.queries.slis import BudgetLeft, ObjectiveRatios, budgets_left, is_met, list_slis
 from service.queries.status import Status
 from service.queries.timestamps import stale_warning
 
@@ -69,7 +69,7 @@ class Overview(msgspec.Struct, frozen=True):
     links: dict[str, str]  # address by reason, where a page has details
 
 
-def load_overview(asked: CatalogSession, objectives: Objectives, status: Status) -> Overview:
+def load_overview(asked: CatalogSession, objectives: ObjectiveRatios, status: Status) -> Overview:
     """Load the page from one snapshot of the catalog."""
     answer = list_slis(asked.reader, asked.evaluated, objectives, now=asked.now)
     left = budgets_left(asked.reader, objectives, asked.now)

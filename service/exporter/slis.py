@@ -23,7 +23,7 @@ from service.api.access.access_auditor import DENIED, UNAUTHORIZED
 from service.api.served.query_timer import METRIC as QUERIES
 from service.exporter import metric_rows
 from service.incidents.impact.impact_clock import METRIC as IMPACT
-from service.queries.slis import Objectives, sli_name
+from service.queries.slis import ObjectiveRatios, sli_name
 
 # These count dataset-seconds, the others events.
 _PER_DATASET = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, EDGE_COMPLETENESS.id)
@@ -82,7 +82,7 @@ def counter_families(reader: CatalogReader) -> Iterator[Metric]:
     yield from (good, total, seconds, events)
 
 
-def objective_family(ratios: Objectives) -> Metric:
+def objective_family(ratios: ObjectiveRatios) -> Metric:
     """Return the objective of each SLI and tier."""
     family = GaugeMetricFamily(
         "lineage_sli_objective_ratio", "Objective of the policy.", labels=("sli", "tier")

@@ -9,7 +9,7 @@ from lineage.catalog.meta_keys import LONGEST_PAUSE_MICROS, ListenerState
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso, seconds_between
 
 MOST_LISTED: Final = 1_000
@@ -55,8 +55,8 @@ class SparkApplication(msgspec.Struct, frozen=True):
     state: str
     listener: str
     owner: str | None
-    submitted_at: Instant | None
-    ended_at: Instant | None
+    submitted_at: IsoTime | None
+    ended_at: IsoTime | None
     problem: str | None
 
 
@@ -73,7 +73,7 @@ class KubernetesWatch(msgspec.Struct, frozen=True):
 
     resource: str
     kube_namespace: str
-    complete_since: Instant | None
+    complete_since: IsoTime | None
     age_seconds: float | None  # since it was last known to be complete
     problem: str | None
 

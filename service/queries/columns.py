@@ -9,13 +9,14 @@ import msgspec
 from lineage.catalog.queries import newest_schema
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
+from lineage.names.names import Name
 from service.errors import (
     AmbiguousDatasetError,
     UnknownColumnError,
     UnknownDatasetError,
 )
 from service.queries.column_shapes import ColumnEnd, ColumnRow, DatasetColumns, Transformation
-from service.queries.dataset_lookup import Dataset, resolve_dataset
+from service.queries.dataset_lookup import KnownDataset, resolve_dataset
 from service.queries.descriptions import (
     MOST_FIELD_TAGS,
     NOTHING,
@@ -25,7 +26,10 @@ from service.queries.descriptions import (
 from service.queries.schema_changes import fields_of
 from service.queries.timestamps import iso
 from service.queries.visibility import EVERYTHING, UNSEEN, Visibility
-from service.queries.walk import Name, all_named, names_of
+from service.queries.walk import (
+    all_named,
+    names_of,
+)
 
 MOST_LISTED: Final = 1_000
 _MOST_ENDS = 5_000  # of one answer and direction
@@ -61,7 +65,7 @@ _Found = tuple[dict[str, list[ColumnEnd]], dict[str, int], bool]
 
 def dataset_columns(
     reader: CatalogReader,
-    named: Dataset,
+    named: KnownDataset,
     visibility: Visibility = EVERYTHING,
     *,
     limit: int = MOST_LISTED,
@@ -101,7 +105,7 @@ def types_of(reader: CatalogReader, key: int) -> dict[str, str | None]:
     return types
 
 
-def column_type(reader: CatalogReader, named: Dataset, column: str) -> str | None:
+def column_type(reader: CatalogReader, named: KnownDataset, column: str) -> str | None:
     """Return the type of a column of this dataset.
 
     Raises:
@@ -119,7 +123,7 @@ def dataset_or_column_named(
     wanted: str,
     namespace: str | None = None,
     visibility: Visibility = EVERYTHING,
-) -> tuple[Dataset, str | None]:
+) -> tuple[KnownDataset, str | None]:
     """Return the dataset that is meant, and its column where the name ends with one.
 
     Names of datasets contain dots themselves: the longest name that is a dataset wins.

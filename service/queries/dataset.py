@@ -16,7 +16,7 @@ from lineage.states import (
     repeats_message,
     reports_failed_run,
 )
-from service.queries.dataset_lookup import Dataset
+from service.queries.dataset_lookup import KnownDataset
 from service.queries.datasets import states_of
 from service.queries.descriptions import (
     MOST_TAGS,
@@ -68,7 +68,10 @@ _OWN_REASONS = (
 
 
 def load_dataset(
-    reader: CatalogReader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
+    reader: CatalogReader,
+    named: KnownDataset,
+    evaluated: Evaluated,
+    visibility: Visibility = EVERYTHING,
 ) -> DatasetDetail:
     """Return the details of a dataset that the token may see."""
     key, namespace, name = named
@@ -114,7 +117,10 @@ def _aliases(reader: CatalogReader, key: int, visibility: Visibility) -> list[Re
 
 
 def explain_states(
-    reader: CatalogReader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
+    reader: CatalogReader,
+    named: KnownDataset,
+    evaluated: Evaluated,
+    visibility: Visibility = EVERYTHING,
 ) -> Why:
     """Return the states of a dataset as sentences with evidence, most severe first."""
     known = load_dataset(reader, named, evaluated, visibility)

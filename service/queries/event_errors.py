@@ -16,7 +16,7 @@ from lineage.catalog.rows import Row
 from lineage.redaction import redact
 from service.ingest.collector_spool import open_read_only
 from service.queries.cursors import Whole, cursor_of, start_key
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso
 
 MOST_LISTED: Final = 500
@@ -48,7 +48,7 @@ class RejectedEvent(msgspec.Struct, frozen=True):
     """
 
     number: int
-    received_at: Instant | None
+    received_at: IsoTime | None
     origin: str
     reason: str
     path: str | None
@@ -77,7 +77,7 @@ class PipelineError(msgspec.Struct, frozen=True):
     """
 
     spool_seq: int
-    landed_at: Instant | None
+    landed_at: IsoTime | None
     reason: str
     detail: str
     is_history: bool

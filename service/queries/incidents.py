@@ -6,7 +6,7 @@ from lineage.catalog.queries import severity_rank
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import FAILING
-from service.queries.cursors import Text, Whole, cursor_of, start_key
+from service.queries.cursors import CursorText, Whole, cursor_of, start_key
 from service.queries.incident_shapes import (
     IncidentPage,
     IncidentRow,
@@ -45,7 +45,7 @@ _LISTED = f"""
 SELECT {COLUMNS}, {_KEY_COLUMNS} {_WANTED} {{behind}} ORDER BY {_KEY} LIMIT :most
 """
 _BEHIND = f"AND ({_KEY}) > (:is_over, :of_severity, CAST(:newest_first AS BIGINT), :id)"
-_SortKey = tuple[Whole, Whole, Whole, Text]
+_SortKey = tuple[Whole, Whole, Whole, CursorText]
 _OF_SEEN = """EXISTS (
   SELECT 1 FROM incident_member m JOIN dataset d ON d.dataset_key = m.dataset_key
   WHERE m.incident_id = i.incident_id AND {seen})"""

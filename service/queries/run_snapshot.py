@@ -11,7 +11,7 @@ from lineage.states import run_state
 from service.errors import UnknownRunError
 from service.queries.deleted_runs import older_runs_advice
 from service.queries.descriptions import settings_of
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso, seconds_between
 
 MOST_RUNS = 5_000  # children of one root that are looked at
@@ -55,8 +55,8 @@ class ComparedRun(msgspec.Struct, frozen=True):
     job_namespace: str
     job_name: str
     status: str
-    started_at: Instant | None
-    finished_at: Instant | None
+    started_at: IsoTime | None
+    finished_at: IsoTime | None
     duration_seconds: float | None
     error_message: str | None
     runs: int  # it and its children

@@ -32,7 +32,7 @@ from service.queries.roles import (
     roles_of,
     status_policies,
 )
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.set_aside import count_set_aside
 from service.queries.timestamps import Evaluated, iso, last_evaluation, seconds_between
 from service.runtime.data_folder import open_to_others
@@ -58,7 +58,7 @@ class SpoolStatus(msgspec.Struct, frozen=True):
     `alive`: its heartbeat is within 5 s of now; one further ahead is of a wrong clock.
     """
 
-    heartbeat_at: Instant | None
+    heartbeat_at: IsoTime | None
     alive: bool
     last_seq: int  # number of the newest event; each stored event takes one
     rejected: int
@@ -72,8 +72,8 @@ class Status(msgspec.Struct, frozen=True):
     roles: list[RoleStatus]
     collector: SpoolStatus | None
     backlog_events: int | None  # spooled and not yet in the catalog
-    last_batch_at: Instant | None
-    evaluated_at: Instant | None
+    last_batch_at: IsoTime | None
+    evaluated_at: IsoTime | None
     evaluation_age_seconds: float | None
     evaluation_seconds: float | None
     stale: bool
@@ -86,8 +86,8 @@ class Status(msgspec.Struct, frozen=True):
     set_aside_events: int | None = None  # failed alone, and not posted again
     # No incident opens or resolves since then: the evaluations lack events that were received more
     # than a minute before them. Null: incidents do not wait.
-    incidents_wait_since: Instant | None = None
-    events_wait_since: Instant | None = None  # when the oldest of these events was received
+    incidents_wait_since: IsoTime | None = None
+    events_wait_since: IsoTime | None = None  # when the oldest of these events was received
     leader: ServiceLeader | None = None  # of the services; null: none has led yet
     kubernetes: KubernetesStatus | None = None  # null: nothing was ever watched
     jobs: list[

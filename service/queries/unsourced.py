@@ -10,7 +10,7 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros
 from lineage.states import BAD
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso
 from service.queries.visibility import EVERYTHING, Visibility, sql_filter
 
@@ -61,8 +61,8 @@ class UnsourcedDataset(msgspec.Struct, frozen=True):
     owner: str | None
     readers: int
     reads: int
-    first_read_at: Instant | None
-    last_read_at: Instant | None
+    first_read_at: IsoTime | None
+    last_read_at: IsoTime | None
     job_names: list[str]
 
 

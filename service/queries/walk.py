@@ -12,11 +12,10 @@ from lineage.catalog.queries import TIER
 from lineage.catalog.reader import CatalogReader, Values, rows_for
 from lineage.catalog.rows import Row
 from lineage.graph.walks import NOBODY, Edge, Responsible, Walk, too_deep, too_many
+from lineage.names.names import Name
 from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import mark_failing, states_of, states_of_now
 from service.queries.visibility import UNSEEN, Visibility
-
-Name = tuple[str, str]  # namespace, name
 
 MOST_NODES = 5_000
 MOST_DEPTH = 100

@@ -25,7 +25,7 @@ from lineage.states import (
 )
 from slis.evaluation import catalog_frames
 
-Row = dict[str, Any]
+FrameRow = dict[str, Any]
 OF_FACTS = (COVERAGE.id, FRESHNESS.id)  # of each dataset, judged when its facts change
 OF_QUERIES = (NODE_COMPLETENESS.id, MISSING_PROVENANCE.id, FACTS)  # bad datasets, found by a query
 

@@ -10,12 +10,16 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import fold_rows, least
 from lineage.names.keys import key
+from lineage.names.names import Name
 from lineage.policy import Policy, folds_of
 from lineage.process.clock import to_micros
 from slis.evaluation.policy_folds import Pair, declare_folded, folded_datasets
 from slis.key_queries import in_parts
 from slis.stream.derived.activity import renew_last_write
-from slis.stream.names.canonical import POLICY, Name, resolve_components
+from slis.stream.names.canonical import (
+    POLICY,
+    resolve_components,
+)
 from slis.stream.names.claims import DROP
 
 _KNOWN = "SELECT dataset_key FROM dataset WHERE dataset_key IN :keys"

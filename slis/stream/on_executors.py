@@ -23,7 +23,7 @@ from slis.stream.facts import Facts, extract_from_table, join_facts, times_of
 Other = tuple[str, bytes]  # kind and body of a row that is no event
 Note = Callable[[list[Other]], None]
 # Of parts of a batch: their records as `spool_reader.SPOOL_COLUMNS`, of events and of other kinds.
-Read = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+BatchReader = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _FOUND_SCHEMA: Final = "found binary"
 _FASTEST: Final = 1
 
@@ -42,7 +42,9 @@ class TaskResult(msgspec.Struct):
     others: list[Other]
 
 
-def extract_on_executors(parts: DataFrame, read: Read, lake: Lake, folder: str) -> TaskResult:
+def extract_on_executors(
+    parts: DataFrame, read: BatchReader, lake: Lake, folder: str
+) -> TaskResult:
     """Extract the facts, and write the events to a folder of the lake.
 
     Args:
@@ -64,7 +66,7 @@ def extract_on_executors(parts: DataFrame, read: Read, lake: Lake, folder: str) 
 
 
 def extract_from_partition(
-    parts: Iterable[pa.RecordBatch], read: Read, lake: Lake, folder: str
+    parts: Iterable[pa.RecordBatch], read: BatchReader, lake: Lake, folder: str
 ) -> Iterator[pa.RecordBatch]:
     """Yield one row with what a task found, as JSON that is compressed."""
     with no_search():
@@ -73,7 +75,7 @@ def extract_from_partition(
 
 
 def _extract_and_write(
-    parts: Iterable[pa.RecordBatch], read: Read, lake: Lake, folder: str
+    parts: Iterable[pa.RecordBatch], read: BatchReader, lake: Lake, folder: str
 ) -> bytes:
     facts: list[Facts] = []
     others: list[Other] = []

@@ -2,11 +2,11 @@
 
 from typing import Final, Literal
 
-from alerts.notify.message import Kind
+from alerts.notify.message import MessageKind
 
 PageAction = Literal["trigger", "acknowledge", "resolve"]
 
-_ACTIONS: Final[dict[Kind, PageAction]] = {
+_ACTIONS: Final[dict[MessageKind, PageAction]] = {
     "opened": "trigger",
     "changed": "trigger",  # only as part of the first page: see `alerts.notify.coalescing`
     "test": "trigger",
@@ -18,7 +18,7 @@ _ACTIONS: Final[dict[Kind, PageAction]] = {
 RESOLVING: Final = tuple(kind for kind, action in _ACTIONS.items() if action == "resolve")
 
 
-def action_of(kind: Kind) -> PageAction:
+def action_of(kind: MessageKind) -> PageAction:
     """Return what a kind of message does to the alert.
 
     Raises:

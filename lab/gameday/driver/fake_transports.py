@@ -3,7 +3,7 @@
 They are handed the very payloads that would go out, and what takes them knows their documents only.
 """
 
-from alerts.notify.channels.channel import ChannelTask, Deliverer, Outcome, Sent
+from alerts.notify.channels.channel import ChannelTask, Deliverer, DeliveryOutcome, Sent
 from alerts.notify.channels.page_actions import action_of
 from alerts.notify.channels.pagerduty.payload import build_event
 from alerts.notify.channels.slack.blocks import build_blocks
@@ -17,7 +17,7 @@ class _Slack:
         self._receivers = receivers
         self._clock = clock
 
-    def send(self, task: ChannelTask) -> Outcome:
+    def send(self, task: ChannelTask) -> DeliveryOutcome:
         """Post, or edit what was posted of this incident."""
         at, fields = to_micros(self._clock()), {"blocks": build_blocks(task.message)}
         if task.handle is None:
@@ -31,7 +31,7 @@ class _PagerDuty:
         self._receivers = receivers
         self._clock = clock
 
-    def send(self, task: ChannelTask) -> Outcome:
+    def send(self, task: ChannelTask) -> DeliveryOutcome:
         """Trigger, acknowledge or resolve."""
         message = task.message
         event = {"event_action": action_of(message.kind), "dedup_key": message.incident_id}
@@ -45,7 +45,7 @@ class _Webhook:
         self._receivers = receivers
         self._clock = clock
 
-    def send(self, task: ChannelTask) -> Outcome:
+    def send(self, task: ChannelTask) -> DeliveryOutcome:
         """Post the whole message."""
         at = to_micros(self._clock())
         self._receivers.webhook(task.target, to_json(task.message).encode(), at)

@@ -18,7 +18,7 @@ from lab.gameday.live.plan import chains_for, plan_live_faults
 from lab.gameday.live.running import RunningChains
 from lab.gameday.score_shapes import Score
 from lab.gameday.scorer import first_message_at, score
-from lab.gameday.truth_shapes import Kind, NamePattern, Truth
+from lab.gameday.truth_shapes import InjectedKind, NamePattern, Truth
 from lineage.errors import RequestError
 from lineage.process.clock import SECOND_MICROS, system_clock, to_micros
 from lineage.states import GOOD
@@ -38,7 +38,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
     seed: int
     faults: int
-    kinds: tuple[Kind, ...]
+    kinds: tuple[InjectedKind, ...]
     pace: WritePace = PACE
 
 

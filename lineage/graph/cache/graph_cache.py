@@ -7,7 +7,6 @@ nobody gets outdated lineage.
 
 import threading
 import time
-from collections.abc import Callable
 from typing import Final
 
 import structlog
@@ -15,6 +14,7 @@ import structlog
 from lineage.catalog.reader import open_reader
 from lineage.graph.cache.reading import read_snapshot
 from lineage.graph.cache.snapshot import NOTHING, Snapshot
+from lineage.periods import Monotonic
 
 OLDEST_SECONDS: Final = 5.0
 EVERY_SECONDS: Final = 1.0
@@ -22,8 +22,6 @@ _SHARE: Final = 0.2  # of the time: an answer takes longer beside it
 _READ_SECONDS: Final = 60.0  # a statement over all edges, on a busy server
 _OLDEST_WITHOUT_NEED: Final = 4.0  # the next may take longer than the last
 log = structlog.get_logger(__name__)
-
-Monotonic = Callable[[], float]
 
 
 class LineageCache:

@@ -9,7 +9,7 @@ from litestar.params import FromPath, QueryParameter
 from litestar.response import Redirect
 
 from alerts.operator_actions.audit import Via
-from alerts.operator_actions.command_requests import Action, CommandRequest
+from alerts.operator_actions.command_requests import CommandAction, CommandRequest
 from service.api.access.gate import who_asks
 from service.api.cross_site import require_own_form
 from service.api.routes.request import (
@@ -34,7 +34,9 @@ from service.queries.timestamps import parse_end
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
 _All = Annotated[bool, QueryParameter(name="all", description="Include those that have ended.")]
 # As they stand in a path.
-_ACTIONS: dict[str, Action] = {action.replace("_", "-"): action for action in get_args(Action)}
+_ACTIONS: dict[str, CommandAction] = {
+    action.replace("_", "-"): action for action in get_args(CommandAction)
+}
 _DONE, _TAKEN = 200, 202
 _Text = Annotated[str | None, QueryParameter(max_length=80)]
 _REASON_MISSING = (

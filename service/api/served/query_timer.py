@@ -12,7 +12,7 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage.process.clock import Clock, to_micros
 from lineage.states import QUERY_LATENCY
-from service.api.served.counter_buffer import CountBatch, CounterBuffer, Outcome, Series
+from service.api.served.counter_buffer import CountBatch, CountedOutcome, CounterBuffer, Series
 from service.api.served.disconnect import DisconnectWatcher, is_last
 
 METRIC = "lineage_query_seconds"
@@ -83,7 +83,7 @@ def judge_query(query: str, status: int, took: Took, at: int) -> CountBatch:
     return batch
 
 
-def _outcome(status: int, took: Took) -> Outcome:
+def _outcome(status: int, took: Took) -> CountedOutcome:
     left = took.left_after_seconds
     if status >= _FAILED or (left is not None and left >= GOOD_BELOW_SECONDS):
         return "bad"

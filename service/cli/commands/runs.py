@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.console import Group, RenderableType
 
-from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.commands.options import AsJson, DataDir, DatasetName, DatasetNamespace
 from service.cli.terminal import (
     escape_markup,
     local_time,
@@ -29,7 +29,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def runs(
     dataset: DatasetName,
-    namespace: Namespace = None,
+    namespace: DatasetNamespace = None,
     data_dir: DataDir = None,
     *,
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 20,

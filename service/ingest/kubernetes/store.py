@@ -1,6 +1,6 @@
 """Store of what the kubernetes role sees; each call is one small transaction."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import structlog
@@ -26,10 +26,9 @@ from lineage.catalog.upsert import fold_rows, newest
 from lineage.process.health import HEALTH
 from service.ingest.kubernetes import manifests
 from service.ingest.kubernetes.connection import Resource
-from service.ingest.kubernetes.manifests import Reading
+from service.ingest.kubernetes.manifests import Manifest, Reading
 
 _log = structlog.get_logger()
-Manifest = Mapping[str, Any]
 _NOTED_EACH_MICROS: Final = 10_000_000  # how often a watch that sees nothing new writes its time
 _application = tables.spark_application
 _watch = tables.kubernetes_watch

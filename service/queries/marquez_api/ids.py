@@ -15,7 +15,7 @@ import msgspec
 from lineage.catalog.reader import CatalogReader
 from lineage.names.keys import key
 from service.errors import InvalidQuestionError, UnknownNodeError
-from service.queries.dataset_lookup import Dataset, find_among
+from service.queries.dataset_lookup import KnownDataset, find_among
 from service.queries.visibility import Visibility
 
 _MOST_COLONS = 32
@@ -63,7 +63,9 @@ class JobSummary(msgspec.Struct, frozen=True):
     is_cut: bool
 
 
-def find_node(reader: CatalogReader, node_id: str, visibility: Visibility) -> Dataset | JobSummary:
+def find_node(
+    reader: CatalogReader, node_id: str, visibility: Visibility
+) -> KnownDataset | JobSummary:
     """Parse a node id.
 
     Raises:
@@ -79,7 +81,7 @@ def find_node(reader: CatalogReader, node_id: str, visibility: Visibility) -> Da
     for text in dict.fromkeys((rest, unquote(rest))):
         pairs = list(_pairs(text))
         if kind[1] == "dataset":
-            found: Dataset | JobSummary | None = find_among(reader, pairs, visibility)
+            found: KnownDataset | JobSummary | None = find_among(reader, pairs, visibility)
         else:
             found = _job(reader, pairs, rest, visibility)
         if found is not None:

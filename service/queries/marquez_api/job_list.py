@@ -9,6 +9,7 @@ from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB, WITH_JOBS_
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows
 from lineage.catalog.run_ends import failed_at
+from lineage.names.names import Name
 from service.queries.marquez_api.lineage_shapes import RunState, marquez_run_state
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import (
@@ -22,7 +23,6 @@ from service.queries.visibility import UNSEEN, Visibility
 
 MOST_JOBS: Final = 10_000
 LATEST: Final = PageRange(10, 0)  # runs that a job shows, as in Marquez
-JobName = tuple[str, str]  # namespace, name
 _JOBS_CUT: Final = f"only the first {MOST_JOBS:,} jobs by namespace and name are looked at"
 _RUNS_OF_JOB = f"FROM run WHERE {NAMESPACE_PART} = j.part AND job_name = j.name"
 _LISTED = f"""
@@ -50,7 +50,7 @@ class ListedJob(msgspec.Struct, frozen=True):
     failed_at: int | None
 
     @property
-    def id(self) -> JobName:
+    def id(self) -> Name:
         """Return namespace and name."""
         return self.namespace, self.name
 
@@ -94,8 +94,8 @@ def list_jobs(
 
 
 def visible_jobs(
-    reader: CatalogReader, newest: dict[JobName, list[RunRow]], visibility: Visibility
-) -> set[JobName]:
+    reader: CatalogReader, newest: dict[Name, list[RunRow]], visibility: Visibility
+) -> set[Name]:
     """Return the jobs that a token may see, given the newest runs of each.
 
     One of these runs touched what the token may see, and none touched anything else.

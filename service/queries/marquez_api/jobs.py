@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from lineage.catalog.reader import CatalogReader
+from lineage.names.names import Name
 from service.queries.descriptions import NOTHING, ProducerDescriptions, describe_jobs
 from service.queries.marquez_api.ids import job_id, unknown_node
 from service.queries.marquez_api.job_list import (
     LATEST,
-    JobName,
     list_jobs,
     visible_jobs,
 )
@@ -24,8 +24,8 @@ from service.queries.marquez_api.shapes import (
     DatasetId,
     JobId,
     Jobs,
-    JobType,
     MarquezJob,
+    MarquezJobType,
     MarquezRun,
     RunDataset,
     Runs,
@@ -82,7 +82,7 @@ def job_of_name(
     return _job(first, newest, runs, known, is_whole=visibility.is_whole)
 
 
-def job_runs(reader: CatalogReader, visibility: Visibility, job: JobName, page: PageRange) -> Runs:
+def job_runs(reader: CatalogReader, visibility: Visibility, job: Name, page: PageRange) -> Runs:
     """Return a page of a job's runs.
 
     Raises:
@@ -92,7 +92,7 @@ def job_runs(reader: CatalogReader, visibility: Visibility, job: JobName, page: 
     return runs_page(reader, *job, page, visibility)
 
 
-def type_of(processing_type: str | None) -> JobType:
+def type_of(processing_type: str | None) -> MarquezJobType:
     """Return the type of a job by what its run says of itself."""
     return "STREAM" if processing_type == "STREAMING" else "BATCH"
 

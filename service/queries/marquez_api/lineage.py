@@ -7,7 +7,7 @@ first: 0 is a job with its datasets.
 
 from lineage.catalog.reader import CatalogReader, rows_for
 from service.queries.catalog_session import CatalogSession
-from service.queries.dataset_lookup import Dataset
+from service.queries.dataset_lookup import KnownDataset
 from service.queries.marquez_api.ids import MOST_RUNS, JobSummary, unknown_node
 from service.queries.marquez_api.lineage_nodes import Flows, dataset_nodes, job_nodes
 from service.queries.marquez_api.lineage_shapes import MarquezLineage
@@ -28,7 +28,7 @@ WHERE io.run_key IN (:keys)
 
 
 def marquez_lineage(
-    asked: CatalogSession, node: Dataset | JobSummary, depth: int
+    asked: CatalogSession, node: KnownDataset | JobSummary, depth: int
 ) -> MarquezLineage:
     """Return the visible graph around a node, limited in depth and size.
 

@@ -11,7 +11,7 @@ from lineage.catalog.queries import NAMES_INPUTS
 from lineage.names.names import FOLD
 from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames
-from slis.evaluation.dataset_states import Row
+from slis.evaluation.dataset_states import FrameRow
 from slis.indicators.accuracy.check_storage import keep_checks
 from slis.indicators.accuracy.checks import compare_edges
 from slis.indicators.accuracy.reported import REPORTED, whole_writes
@@ -110,7 +110,7 @@ def _parse(spark: SparkSession, engine: Engine) -> None:
             connection.execute(text(_PARSED), parsed)
 
 
-def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[Row], list[Row]]:
+def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[FrameRow], list[FrameRow]]:
     """Return the edges that were compared, and the inputs of runs that name none."""
 
     def read(query: str, columns: str) -> DataFrame:

@@ -10,12 +10,12 @@ from sqlalchemy import Connection, text
 from lineage.catalog import tables
 from lineage.catalog.queries import has_direction
 from lineage.catalog.run_ends import is_abandoned_by, is_ended_by, is_without_end
-from lineage.catalog.upsert import Fold, at_the_later, count_changed, greatest, upsert
+from lineage.catalog.upsert import ColumnFold, at_the_later, count_changed, greatest, upsert
 from lineage.states import NEVER_ENDED
 from slis.stream.derived.contributions import FAILURE
 from slis.stream.merge.known_runs import WITHIN, bounds_of
 
-FAILURE_FOLDS: dict[str, Fold] = {
+FAILURE_FOLDS: dict[str, ColumnFold] = {
     "last_failed_run_id": at_the_later("last_failed_at", ties=greatest),
     "last_failure": at_the_later("last_failed_at", ties=greatest),
     "last_failed_at": greatest,

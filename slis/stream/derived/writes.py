@@ -24,7 +24,7 @@ from lineage.catalog.queries import (
     write_bucket,
 )
 from lineage.catalog.upsert import (
-    Fold,
+    ColumnFold,
     at_the_later,
     both,
     either,
@@ -41,7 +41,7 @@ def _of_the_later_job(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN
     return case((or_(after.written_at > before.written_at, is_tied), given), else_=kept)
 
 
-WRITE_FOLDS: dict[str, Fold] = {
+WRITE_FOLDS: dict[str, ColumnFold] = {
     **dict.fromkeys(("job_key", "job_namespace", "job_name"), _of_the_later_job),
     "landed_at": at_the_later("written_at"),
     "written_at": greatest,

@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from sqlalchemy import Connection, text
 
 from lineage.names.aliases import canonical_by_key
+from lineage.names.names import Name
 from slis.key_queries import in_parts
 from slis.stream.names.claims import RENAME, SYMLINK, DatasetLink, holding_links, past_renames
 from slis.stream.names.claims_catalog import claims_of, keep_holding, unlink, writers_of
@@ -19,7 +20,6 @@ from slis.stream.names.rekey import move_facts
 LINKS = "('symlink', 'rename', 'policy')"  # rules whose two names are one dataset
 
 POLICY = "policy"
-Name = tuple[str, str]
 
 
 def canonical_keys(

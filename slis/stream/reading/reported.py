@@ -37,7 +37,7 @@ _NO_JOB, _NO_JOB_FACETS, _NO_TYPE, _NO_ENGINE = FullJob(), JobFacets(), JobType(
 _NO_CODE, _NO_MESSAGE, _NO_APPLICATION = SourceCode(), ErrorMessage(), SparkApplicationDetails()
 _NO_RUN, _NO_PROPERTIES, _NO_ENVIRONMENT = Run(), SparkProperties(), Environment()
 _NO_PARAMETERS, _NO_DOCUMENTATION = Parameters(), Documentation()
-Tags = tuple[str | None, str | None]  # of the run and of the job, raw JSON
+ReportedTags = tuple[str | None, str | None]  # of the run and of the job, raw JSON
 
 
 def upper(text: str | None) -> str | None:
@@ -97,7 +97,7 @@ def read_run(  # noqa: PLR0913, PLR0917 - what the event was read into
     own: Job,
     jobs: RunJobs,
     integration: str | None,
-    tags: Tags,
+    tags: ReportedTags,
 ) -> ReportedRun:
     """Return the run as its event reports it.
 

@@ -16,9 +16,9 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from slis.stream.staging.tables import metadata
 
-Row = tuple[Any, ...]
+_Row = tuple[Any, ...]
 # By staging table: its columns, and their values.
-Rows = Mapping[str, tuple[Sequence[str], Sequence[Row]]]
+StagedRows = Mapping[str, tuple[Sequence[str], Sequence[_Row]]]
 _POSTGRES: type[Dialect] = PGDialect
 _SQLITE: type[Dialect] = SQLiteDialect
 # Of PostgreSQL, while a batch is merged. Its rows are looked up by their keys, in pages that are in
@@ -82,7 +82,7 @@ def _creating(dialect: Dialect) -> Iterator[str]:
             yield str(CreateIndex(index, if_not_exists=True).compile(dialect=dialect))
 
 
-def fill(connection: Connection, rows: Rows) -> None:
+def fill(connection: Connection, rows: StagedRows) -> None:
     """Put rows, each with its columns, into the tables of these names."""
     for table, (columns, values) in rows.items():
         if values:
@@ -90,7 +90,7 @@ def fill(connection: Connection, rows: Rows) -> None:
 
 
 def _insert(
-    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Row]
+    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[_Row]
 ) -> None:
     if connection.dialect.name == "postgresql":
         _copy(connection, table, columns, rows)
@@ -101,7 +101,7 @@ def _insert(
 
 
 def _copy(
-    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Row]
+    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[_Row]
 ) -> None:
     driver = connection.connection.driver_connection
     if driver is None:

@@ -21,8 +21,8 @@ from slack_sdk import WebClient
 
 from alerts.notify.channels.channel import (
     ChannelTask,
+    DeliveryOutcome,
     MissingSecretError,
-    Outcome,
     PermanentFailure,
     Sent,
     read_secret_file,
@@ -74,7 +74,7 @@ class _NoRedirect(HTTPRedirectHandler):
 
 def deliver_to_slack(
     url: str, token_file: Path, timeout_seconds: int, task: ChannelTask
-) -> Outcome:
+) -> DeliveryOutcome:
     """Post the incident's message, or edit it and reply in its thread."""
     try:
         token = read_secret_file(token_file)
