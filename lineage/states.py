@@ -18,7 +18,9 @@ GOOD: Final = "good"
 LEARNING: Final = "learning"
 UNKNOWN: Final = "unknown"
 BAD: Final = "bad"
-STATES: tuple[DatasetState, ...] = get_args(DatasetState)  # from the least to the most grave
+DATASET_STATES: tuple[DatasetState, ...] = get_args(
+    DatasetState
+)  # from the least to the most grave
 # Shown instead of good or learning while the last run failed. No SLI counts it.
 FAILING: Final = "failing"
 
@@ -113,6 +115,15 @@ SLIS = (
 )
 # Bad time in an open incident is counted apart: the incident has its own notification.
 EXPLAINED_SLIS: Final = (COVERAGE, FRESHNESS, NODE_COMPLETENESS)
+# Severities of incidents and of alerts.
+PAGE: Final = "page"
+TICKET: Final = "ticket"
+# Directions of `run_io`.
+READ: Final = "read"
+WRITE: Final = "write"
+# Oracles of `edge_check` that are independent of a run's own facets.
+EVENT_LOG: Final = "event_log"
+SQL_TEXT: Final = "sql"
 # Error of a run without an end whose root run has ended.
 NEVER_ENDED: Final = "it has no end, though its root run ended"
 FAILED_RUN = "run "  # how evidence of a failed run begins; see `reports_failed_run`

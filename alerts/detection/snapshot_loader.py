@@ -15,7 +15,7 @@ from sqlalchemy import Connection, text
 from alerts.detection.bad_datasets import FailedRuns, load_failures
 from alerts.incidents.affected_datasets import OwnerNumbers
 from alerts.root_cause.snapshot import (
-    DATASET,
+    DATASET_RECORD,
     NEVER,
     NO_KEY,
     EdgeArrays,
@@ -24,7 +24,7 @@ from alerts.root_cause.snapshot import (
     build_snapshot,
 )
 from lineage import states
-from lineage.catalog.queries import TIER, is_listed
+from lineage.catalog.queries import TIER_IN_FORCE, is_listed
 from lineage.names import keys
 from lineage.process.clock import DAY_MICROS, SECOND_MICROS
 from lineage.states import BAD, GOOD, LOST_AFTER_DURATIONS, TIER_RANKS, UNKNOWN
@@ -34,7 +34,7 @@ _DATASETS = f"""
         a.last_job_name AS job_name, coalesce(a.last_written_at, 0) AS written_at,
         coalesce(a.last_failed_at, 0) AS failed_at, coalesce(a.last_started_at, 0) AS started_at,
         l.cadence_seconds AS cadence_seconds, l.duration_seconds AS duration_seconds,
-        {TIER} AS tier, coalesce(p.is_source, :no) AS is_source,
+        {TIER_IN_FORCE} AS tier, coalesce(p.is_source, :no) AS is_source,
         CASE WHEN one.state <> 'bad' OR one.was_good THEN one.state END AS coverage,
         two.state AS freshness, a.last_written_at + two.limit_seconds * 1e6 AS deadline_at,
         coalesce(a.last_write_root_run_id, '') AS run_id, coalesce(p.owner, '') AS owner
@@ -127,7 +127,7 @@ def _load_edges(connection: Connection, declared: Iterable[_Pair]) -> EdgeArrays
 
 
 def _build_rows(columns: _Columns) -> tuple[Rows, _Jobs]:
-    rows = np.zeros(len(columns["dataset_key"]), dtype=DATASET)
+    rows = np.zeros(len(columns["dataset_key"]), dtype=DATASET_RECORD)
     rows["key"] = columns["dataset_key"]
     rows["job_key"], jobs = _number_jobs(columns["job_namespace"], columns["job_name"])
     rows["last_written_at"], rows["failed_at"] = columns["written_at"], columns["failed_at"]

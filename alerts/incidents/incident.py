@@ -11,8 +11,9 @@ from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.times import FaultTimes, LifeTimes, NamedTime, list_times, name_beginning
 from alerts.root_cause.faults import FaultRoot, UnknownReason
 from alerts.root_cause.kinds import Progression, progression_of
-from alerts.root_cause.severity import BY_KIND, PAGE, IncidentSeverity
+from alerts.root_cause.severity import BY_KIND, IncidentSeverity
 from lineage.names import keys
+from lineage.states import PAGE
 
 # pending: detected, and not bad for long enough to notify.
 IncidentState = Literal["pending", "open", "acknowledged", "suppressed", "resolved"]

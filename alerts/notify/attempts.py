@@ -8,7 +8,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from alerts.notify.channels.channel import DeliveryOutcome, PermanentFailure, Retryable, Sent
 from alerts.notify.claims import SendClaim
-from alerts.notify.delivery_queries import FAILED, REPEATED, SENT
+from alerts.notify.delivery_queries import DELIVERY_FAILED, REPEATED, SENT
 from alerts.notify.fallback import Fallback
 from alerts.notify.outbox import add_count, message_condition
 from alerts.notify.settings import DeliverySettings
@@ -34,7 +34,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
         if isinstance(outcome, Sent):
             self._record_sent(connection, claim, outcome, now)
             return
-        add_count(connection, FAILED, claim.channel, outcome.reason)
+        add_count(connection, DELIVERY_FAILED, claim.channel, outcome.reason)
         if isinstance(outcome, PermanentFailure):
             self._record_failure(connection, claim, outcome, now)
         else:
@@ -93,7 +93,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
         self, connection: Connection, claim: SendClaim, later: Retryable, now: int
     ) -> None:
         _update(connection, claim, state="failed", finished_at=now)
-        add_count(connection, FAILED, claim.channel, "gave_up")
+        add_count(connection, DELIVERY_FAILED, claim.channel, "gave_up")
         self.fallback.handle_given_up(connection, claim, later.reason, now)
 
     def _wait(self, failures: int, later: Retryable) -> int:

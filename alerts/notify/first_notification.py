@@ -19,8 +19,8 @@ from alerts.notify.context import (
 from alerts.notify.message import MessageKind
 from alerts.notify.notification_plan import NotificationPlan
 from alerts.notify.notification_state import ChannelState, NotificationRole
-from alerts.root_cause.severity import PAGE
 from lineage.process.clock import SECOND_MICROS
+from lineage.states import PAGE
 
 
 def start_or_hold(plan: NotificationPlan, context: RoutingContext) -> None:

@@ -8,8 +8,9 @@ from typing import Final
 
 from alerts.incidents.steps import EventKind, IncidentEvent
 from alerts.incidents.times import BEGAN_AT
-from alerts.notify.formatting import CUT, format_duration, format_time
+from alerts.notify.formatting import format_duration, format_time
 from alerts.notify.message import OWN_PART, Impacted, Message, MessageKind, MessageRoot
+from lineage.names.keys import CUT
 from lineage.states import UNAUTHORIZED_ACCESS
 
 _MAX_NAME: Final = 120

@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.root_cause.kinds import IS_OF_JOB, IS_ROOT, KINDS
+from alerts.root_cause.kinds import FAULT_KINDS, IS_OF_JOB, IS_ROOT
 from alerts.root_cause.snapshot import NO_KEY, LineageSnapshot, Rows
 from lineage.graph.adjacency import NodePositions
 
@@ -47,7 +47,7 @@ def group_symptoms(found: Rows, snapshot: LineageSnapshot) -> SymptomGroups:
     _, homes = np.unique(np.stack([keys, has_job]), axis=1, return_inverse=True)
     is_of_job = IS_OF_JOB[found["kind"]]
     entity = np.where(is_of_job, homes, len(found) + found["dataset"])
-    codes = entity * len(KINDS) + found["kind"]
+    codes = entity * len(FAULT_KINDS) + found["kind"]
     _, of = np.unique(codes, return_inverse=True)
     first = _first_symptoms(of, found)
     is_latent = np.ones(len(first), dtype=np.bool_)

@@ -5,7 +5,7 @@ from dashboards.grafana import links
 from dashboards.grafana.executive_compliance import compliance_panels, provenance_panels
 from dashboards.grafana.executive_incidents import changes_panel, incident_panels
 from dashboards.grafana.queries import (
-    TIER,
+    SELECTED_TIER,
     WITHOUT_LINEAGE,
     evaluation_age,
     open_incidents,
@@ -202,7 +202,7 @@ def budgets() -> tuple[Panel, ...]:
         "Remaining 30-day error budget of each SLO and tier: 1 - bad / allowed, from the"
         " recording rules of `lineward render rules`. Too early: less than 15 days of data."
     )
-    by = service_max(BUDGET_LEFT, "sli", "tier", where=TIER)
+    by = service_max(BUDGET_LEFT, "sli", "tier", where=SELECTED_TIER)
     return (
         Panel(
             kind="bars",

@@ -3,7 +3,7 @@
 from alerts.rules.burn_windows import BURN_WINDOWS
 from alerts.rules.recordings import bad_ratio, unexplained_ratio
 from dashboards.grafana import links
-from dashboards.grafana.queries import TIER, counter_increase, service_max
+from dashboards.grafana.queries import SELECTED_TIER, counter_increase, service_max
 from dashboards.grafana.spec import (
     GREEN,
     ORANGE,
@@ -102,8 +102,8 @@ def burning_panels() -> tuple[Panel, ...]:
 
 
 def _burn(title: str, ratio: str, words: str) -> Panel:
-    objective = service_max("lineage_sli_objective_ratio", "sli", "tier", where=TIER)
-    share = service_max(ratio, "sli", "tier", where=TIER)
+    objective = service_max("lineage_sli_objective_ratio", "sli", "tier", where=SELECTED_TIER)
+    share = service_max(ratio, "sli", "tier", where=SELECTED_TIER)
     return Panel(
         kind="trend",
         title=title,

@@ -10,6 +10,7 @@ import numpy as np
 from pyspark.sql import SparkSession
 
 from lab.bench.evaluate import peak_bytes
+from lab.bench.freshness import LEARNED, MEDIAN, Z_SCORE
 from lab.histories import history_baselines
 from lab.histories.counts import (
     ALL,
@@ -22,12 +23,12 @@ from lab.histories.counts import (
     outages_found,
 )
 from lab.histories.folder import WriteHistory, read_histories
-from lab.histories.walk import NEVER, learned_deadlines
+from lab.histories.walk import learned_deadlines
+from lab.simulation.wall_clock import NEVER_DUE
 from slis.cadence.working_week import Floats, Micros
 from slis.spark.session import spark_session
 
 GOAL_SCHEDULED, GOAL_ALL = 5.0, 35.0
-LEARNED, Z_SCORE, MEDIAN = "learned", "z-score of 14 days", "3 x median gap"
 # What each rule is varied by for the curve: times the learned limit, deviations, medians.
 _FACTORS = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0)
 _SENSITIVITIES = (1.5, 2.0, 2.5, 2.75, 3.0, 3.1, 3.2, 3.3)
@@ -126,7 +127,7 @@ def _scaled(gaps: JudgedWrites, due: Micros) -> list[_Due]:
 
 
 def _later(gaps: JudgedWrites, limit: Floats) -> Micros:
-    return np.where(gaps.has_limit, gaps.started_at + limit.astype(np.int64), NEVER)
+    return np.where(gaps.has_limit, gaps.started_at + limit.astype(np.int64), NEVER_DUE)
 
 
 def _each(

@@ -11,7 +11,7 @@ from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, Estate
 from lab.gameday.planning import NoJobFreeError, Planning
 from lab.gameday.slots import begins_at
-from lab.gameday.truth_shapes import KINDS, InjectedKind, Truth
+from lab.gameday.truth_shapes import INJECTED_KINDS, InjectedKind, Truth
 from lineage.policy.model import Suppression
 
 _RARE: Final[tuple[InjectedKind, ...]] = ("collector_outage", "holiday")
@@ -25,7 +25,7 @@ class Day(msgspec.Struct, frozen=True):
     suppressions: tuple[Suppression, ...]
 
 
-def plan_faults(estate: Estate, count: int, kinds: Sequence[InjectedKind] = KINDS) -> Day:
+def plan_faults(estate: Estate, count: int, kinds: Sequence[InjectedKind] = INJECTED_KINDS) -> Day:
     """Plan that many faults of these kinds, from the seed of the estate.
 
     Raises:

@@ -7,8 +7,9 @@ from typing import Final, Protocol
 
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, HOUR, Estate, SimulatedJob
-from lab.gameday.slots import EPOCH, begins_at, next_slot
+from lab.gameday.slots import begins_at, next_slot
 from lab.gameday.truth_shapes import InjectedKind
+from lineage.process.clock import EPOCH
 
 _AHEAD, _BEHIND = 2 * 3_600, -3 * 3_600
 # A limit takes 8 gaps; a collector's outage makes one that does not count.

@@ -21,7 +21,7 @@ Reporting = Literal["listener", "log", "nothing"]
 Client = Literal["spark", "application", "airflow", "dbt"]
 Full = tuple[str, str]
 
-MINUTE = 60 * SECOND_MICROS
+MINUTE_MICROS = 60 * SECOND_MICROS
 HOUR = 3_600 * SECOND_MICROS
 DAY = 24 * HOUR
 

@@ -10,14 +10,14 @@ from typing import Final
 from lab.gameday.fault_truth import REST, affected_by, is_outage
 from lab.gameday.injected import Injected
 from lab.gameday.injectors import has_taught, inject, suits, works_through
-from lab.gameday.model import DAY, HOUR, MINUTE, Estate, JobCadence, SimulatedJob
+from lab.gameday.model import DAY, HOUR, MINUTE_MICROS, Estate, JobCadence, SimulatedJob
 from lab.gameday.slots import begins_at, wall
 from lab.gameday.truth_shapes import SILENT_KINDS, InjectedKind
 from lineage.process.clock import SECOND_MICROS
 
 TEACHING_DAYS: Final = 10
 _TRIES: Final = 400
-_BEFORE: Final = 20 * MINUTE  # of the slot that is the first to be affected
+_BEFORE: Final = 20 * MINUTE_MICROS  # of the slot that is the first to be affected
 # How long each lasts, by the cadence of its job: past two deadlines, and over between two slots.
 _LASTS: Final[dict[JobCadence, int]] = {
     "daily": 34 * HOUR,
@@ -168,8 +168,10 @@ class Planning:
         first, last = self.teaching + 1, self.estate.days - 2
         days = [day for day in range(first, last + 1) if self._weekday(day) == 5]  # noqa: PLR2004
         day = self.chance.choice(days or [max(self.teaching, min(first, last))])
-        starts_at = begins_at(self.estate) + day * DAY + self.chance.randint(60, 90) * 10 * MINUTE
-        lasts = self.chance.randint(60, 150) * MINUTE
+        starts_at = (
+            begins_at(self.estate) + day * DAY + self.chance.randint(60, 90) * 10 * MINUTE_MICROS
+        )
+        lasts = self.chance.randint(60, 150) * MINUTE_MICROS
         return Injected("collector_outage", (), starts_at, starts_at + lasts)
 
     def _weekday(self, day: int) -> int:

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 from lab.gameday.forms import NOMINAL, ROOT_ID, RUN_ID, TIME, EventForm, Forms
 from lab.gameday.model import DAY, Estate, SimulatedJob
 from lab.gameday.runs import SimulatedRun
-from lab.gameday.slots import EPOCH
-from lineage.process.clock import SECOND_MICROS
+from lineage.process.clock import EPOCH, SECOND_MICROS
 
 _APART: Final = 2_000
 _DRAWS: Final = "told"  # part of the seed: another word draws another game day

@@ -24,7 +24,7 @@ InjectedKind = Literal[
     "retried_run",
 ]
 # A simulated month has runs that fail and are tried again of its own: one in 250.
-KINDS: tuple[InjectedKind, ...] = tuple(
+INJECTED_KINDS: tuple[InjectedKind, ...] = tuple(
     each for each in get_args(InjectedKind) if each != "retried_run"
 )
 SILENT_KINDS: tuple[InjectedKind, ...] = (

@@ -3,10 +3,7 @@
 import msgspec
 import numpy as np
 
-from lab.simulation.wall_clock import (
-    DAYS,
-    midnight_after,
-)
+from lab.simulation.wall_clock import DAYS, midnight_after
 from lineage.graph.adjacency import Flags
 from lineage.process.clock import to_micros
 from slis.cadence.working_week import Floats, Micros

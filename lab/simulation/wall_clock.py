@@ -16,6 +16,7 @@ HOLIDAYS = tuple(
     date.fromisoformat(day) for day in ("2026-12-25", "2027-01-01", "2027-03-26", "2027-03-29")
 )
 DAY_SECONDS, WEEK_SECONDS = 86_400.0, 604_800.0
+NEVER_DUE = np.iinfo(np.int64).max  # µs
 
 
 def utc_micros(wall: Floats) -> Micros:

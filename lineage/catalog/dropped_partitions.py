@@ -21,7 +21,7 @@ from lineage.catalog.partitions import (
     partitions,
     when_unlocked,
 )
-from lineage.catalog.retention import RULES
+from lineage.catalog.retention import RETENTION_RULES
 from lineage.catalog.tables import metadata
 from lineage.catalog.tables.columns import key_names
 
@@ -54,7 +54,7 @@ def drop_partitions(
     Returns:
         The names of the ranges that were dropped.
     """
-    ranges = RULES[table].ranges
+    ranges = RETENTION_RULES[table].ranges
     if ranges is None or not is_partitioned(engine):
         return []
     with engine.connect() as connection:
@@ -91,7 +91,7 @@ def _expire(
 
 def kept_rows(engine: Engine, table: str, part: str, given: Mapping[str, int]) -> _Keys:
     """Return the primary keys of rows of a part that the table's rule keeps, 20,001 at most."""
-    rule = RULES[table]
+    rule = RETENTION_RULES[table]
     if rule.ranges is None or rule.ranges.may_stay is None:
         return []
     keys = ", ".join(key_names(metadata.tables[table]))

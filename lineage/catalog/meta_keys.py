@@ -8,7 +8,7 @@ and the pipeline for all others.
 from enum import IntEnum
 from typing import Final
 
-EPOCH: Final = "catalog_epoch"  # of the counters
+CATALOG_EPOCH: Final = "catalog_epoch"  # of the counters
 LAKE_OWNER: Final = "lake_owner"  # in the names of the folders that this catalog wrote
 LAKE_ID: Final = "lake_id"  # in the file at the root of the lake, too
 LOG: Final = "log"  # that feeds the catalog: spool or kafka
@@ -17,7 +17,7 @@ LOG_TOPIC_ID: Final = "log_topic_id."  # and a topic: the id that Kafka gave the
 LOG_LANDED: Final = "log_landed."  # and a topic: behind the last event, by partition, as JSON
 LOG_RESTORING: Final = "log_restoring."  # and a topic: the folder of the lake that is landing
 INSTALLED: Final = "installed_at"  # the first batch, in microseconds of 16 digits
-HISTORY: Final = "history_from"  # the first event of a loaded history, likewise
+HISTORY_FROM: Final = "history_from"  # the first event of a loaded history, likewise
 EDGES_EVALUATED_AT: Final = "edges_evaluated_at"  # when edges were judged last, in microseconds
 POLICY_IN_FORCE: Final = "policy_in_force."  # and a role: `lineage.policy.file.PolicyState` as JSON
 LAST_POLICY: Final = "last_policy"  # the last valid one, as `encode_policy` writes it

@@ -20,7 +20,9 @@ STATES_BY_SEVERITY: Final = (BAD, UNKNOWN, LEARNING, GOOD)
 NOT_JUDGED: Final = STATES_BY_SEVERITY.index(UNKNOWN)
 # A dataset that came since the policy was resolved counts as what nobody declared does.
 NO_TIER: Final = TIERS.index(OPTIONAL)
-TIER: Final = f"COALESCE(p.tier, '{OPTIONAL}')"  # p: `dataset_policy`, joined to all datasets
+TIER_IN_FORCE: Final = (
+    f"COALESCE(p.tier, '{OPTIONAL}')"  # p: `dataset_policy`, joined to all datasets
+)
 # What is listed. The index is of these, and a question that does not say it so cannot use it.
 LISTED: Final = "canonical_key = dataset_key AND retired_at IS NULL"
 

@@ -147,7 +147,7 @@ _OF_RUNS: Final = Ranges(
 )
 
 # In this order: what refers to a row is deleted after it.
-RULES: Final[dict[str, RetentionRule]] = {
+RETENTION_RULES: Final[dict[str, RetentionRule]] = {
     "event": RetentionRule(
         "event_days",
         "event_time < :before OR event_time > :ahead",
@@ -282,7 +282,7 @@ RULES: Final[dict[str, RetentionRule]] = {
 
 # The tables that PostgreSQL keeps in partitions.
 RANGES: Final[dict[str, Ranges]] = {
-    table: rule.ranges for table, rule in RULES.items() if rule.ranges is not None
+    table: rule.ranges for table, rule in RETENTION_RULES.items() if rule.ranges is not None
 }
 
 # What bounds the tables that no rule is for.

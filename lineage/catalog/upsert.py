@@ -29,7 +29,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from lineage.catalog.tables.columns import key_names
 
 _NEVER = -(1 << 62)
-STATEMENTS = 256  # of one process; a batch and an evaluation have some 60
+MOST_CACHED_STATEMENTS = 256  # of one process; a batch and an evaluation have some 60
 _INSERTS: dict[str, Any] = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
 _NAMED = {"postgresql": PGDialect, "sqlite": SQLiteDialect}
 ColumnFold = Callable[[Any, Any], ColumnElement[Any]]
@@ -194,7 +194,7 @@ def prepare(
     return _built(dialect.name, table, query, tuple(folds.items()), keeps)
 
 
-@lru_cache(STATEMENTS)
+@lru_cache(MOST_CACHED_STATEMENTS)
 def _built(
     dialect: str, table: Table, query: str, folds: tuple[tuple[str, ColumnFold], ...], keeps: str
 ) -> TextClause:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FIRST_DAY: Final = "0000-01-01"
 LAST_DAY: Final = "9999-12-31"
-_Rows = Callable[[str, Mapping[str, Any]], Iterable[Any]]  # of `COLUMNS`, as attributes
+_Rows = Callable[[str, Mapping[str, Any]], Iterable[Any]]  # of `MANIFEST_COLUMNS`, as attributes
 
 
 class Folder(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,9 +52,11 @@ class Folder(msgspec.Struct, frozen=True, kw_only=True):
         return [f"{self.path}/{name}" for name in self.names]
 
 
-COLUMNS: Final = "path, event_date, first_seq, last_seq, epoch, is_compacted, names, events, bytes"
+MANIFEST_COLUMNS: Final = (
+    "path, event_date, first_seq, last_seq, epoch, is_compacted, names, events, bytes"
+)
 _VISIBLE: Final = f"""
-    SELECT {COLUMNS} FROM lake_folder
+    SELECT {MANIFEST_COLUMNS} FROM lake_folder
     WHERE deleted_at IS NULL AND event_date >= :first AND event_date <= :last
     ORDER BY first_seq, event_date
 """  # noqa: S608 - our own names
@@ -81,7 +83,7 @@ def query_function(connection: "Connection") -> _Rows:
 
 
 def read_folder(row: Any) -> Folder:  # noqa: ANN401 - of a reader or of SQLAlchemy
-    """Return the folder of a row with `COLUMNS`."""
+    """Return the folder of a row with `MANIFEST_COLUMNS`."""
     return Folder(
         path=row.path,
         event_date=row.event_date,

@@ -12,9 +12,7 @@ from lineage.names.names import Name
 from service.explorer.layers import assign_layers
 from service.queries.lineage import ORIGIN_WORDS, edge_origins
 from service.queries.shapes import Lineage, Node
-from service.queries.walk import (
-    edges_between,
-)
+from service.queries.walk import edges_between
 
 HOPS = 2
 MOST_BESIDE = 12  # at one hop in one direction

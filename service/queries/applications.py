@@ -12,7 +12,7 @@ from lineage.process.clock import to_micros
 from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso, seconds_between
 
-MOST_LISTED: Final = 1_000
+MOST_APPLICATIONS: Final = 1_000
 _LISTENER: Final = {
     None: "unknown",
     ListenerState.ABSENT: "no",

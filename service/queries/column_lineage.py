@@ -16,12 +16,7 @@ from service.queries.columns import column_type, stored_transformations
 from service.queries.dataset_lookup import KnownDataset
 from service.queries.timestamps import iso
 from service.queries.visibility import UNSEEN, Visibility
-from service.queries.walk import (
-    DIRECTIONS,
-    all_named,
-    build_tree,
-    names_of,
-)
+from service.queries.walk import DIRECTIONS, all_named, build_tree, names_of
 
 ColumnKey = tuple[int, str]  # canonical key of its dataset, and its name
 

@@ -20,7 +20,7 @@ from service.queries.dataset_lookup import KnownDataset
 from service.queries.datasets import states_of
 from service.queries.descriptions import (
     MOST_TAGS,
-    NOTHING,
+    NO_DESCRIPTIONS,
     describe_datasets,
     tags_of_dataset,
 )
@@ -104,7 +104,9 @@ def load_dataset(
         stale=evaluated.stale,
         partial=bool(cut),
         partial_reason="; ".join(cut) or None,
-        description=describe_datasets(reader, [key], visibility).get(key, NOTHING).description,
+        description=describe_datasets(reader, [key], visibility)
+        .get(key, NO_DESCRIPTIONS)
+        .description,
         tags=tags[:MOST_TAGS],
     )
 

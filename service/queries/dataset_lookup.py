@@ -8,11 +8,7 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.names.keys import key
 from lineage.names.names import FOLD, fold, join_parts
-from service.errors import (
-    AmbiguousDatasetError,
-    ForbiddenNamespaceError,
-    UnknownDatasetError,
-)
+from service.errors import AmbiguousDatasetError, ForbiddenNamespaceError, UnknownDatasetError
 from service.queries.datasets import escape_like
 from service.queries.visibility import EVERYTHING, Visibility
 

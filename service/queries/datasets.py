@@ -5,7 +5,13 @@ from typing import Any, Final
 
 import msgspec
 
-from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, LISTED, STATES_BY_SEVERITY, TIER
+from lineage.catalog.queries import (
+    FAILS,
+    JOIN_WORST_STATE,
+    LISTED,
+    STATES_BY_SEVERITY,
+    TIER_IN_FORCE,
+)
 from lineage.catalog.reader import CatalogReader, columns_for, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import BAD, FAILING, GOOD, LEARNING, TIER_RANKS, TIERS, UNKNOWN
@@ -31,7 +37,7 @@ _KEY = "d.state_rank, d.tier_rank, d.name, d.namespace"
 _BEHIND = f" AND ({_KEY}) > (:rank, :of_tier, :name, :namespace)"
 # Details are looked up for the datasets of the page alone.
 _ROWS = f"""
-SELECT {_KEY}, {TIER} AS tier, p.owner, s.state, s.sli, s.reason, s.since,
+SELECT {_KEY}, {TIER_IN_FORCE} AS tier, p.owner, s.state, s.sli, s.reason, s.since,
   CASE WHEN {FAILS} THEN a.last_failed_at END AS failed_at
 FROM (
   SELECT d.dataset_key, {_KEY} FROM dataset d WHERE {{where}}

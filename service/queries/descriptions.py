@@ -39,7 +39,7 @@ class ProducerDescriptions(msgspec.Struct, frozen=True):
     tags: list[str] = []
 
 
-NOTHING: Final = ProducerDescriptions()
+NO_DESCRIPTIONS: Final = ProducerDescriptions()
 
 
 def describe_datasets(

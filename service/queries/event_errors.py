@@ -19,7 +19,7 @@ from service.queries.cursors import Whole, cursor_of, start_key
 from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso
 
-MOST_LISTED: Final = 500
+MOST_EVENT_ERRORS: Final = 500
 _BODY_CHARACTERS = 2_000
 _READ_BYTES = 8_000  # before redaction: a secret that ends behind the cut is found too
 _REJECTED = """

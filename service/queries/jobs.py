@@ -15,7 +15,7 @@ from service.queries.datasets import escape_like
 from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso, iso_of, seconds_between
 
-MOST_LISTED: Final = 200  # names of one page
+MOST_LISTED_JOBS: Final = 200  # names of one page
 _RUNS = 5  # shown of each job
 _LOOKED_AT = 20  # newest runs of each name, which two namespaces that begin alike may use
 _NAMES = f"""

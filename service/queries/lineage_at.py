@@ -2,7 +2,7 @@
 
 import msgspec
 
-from lineage.catalog.meta_keys import HISTORY, INSTALLED
+from lineage.catalog.meta_keys import HISTORY_FROM, INSTALLED
 from lineage.catalog.reader import CatalogReader
 from lineage.graph.walks import Walk
 from lineage.process.clock import from_micros
@@ -14,7 +14,7 @@ from service.queries.visibility import EVERYTHING, Visibility
 from service.queries.walk import DIRECTIONS, NEXT, CatalogWalk, all_named, build_tree, names_of
 
 _NEXT = {way: f"{sql} AND first_seen_at <= :at" for way, sql in NEXT.items()}
-_BEGAN = f"SELECT MIN(value) FROM meta WHERE name IN ('{INSTALLED}', '{HISTORY}')"  # noqa: S608
+_BEGAN = f"SELECT MIN(value) FROM meta WHERE name IN ('{INSTALLED}', '{HISTORY_FROM}')"  # noqa: S608
 
 
 class PastNode(msgspec.Struct, frozen=True):

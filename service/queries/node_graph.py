@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.queries import TIER
+from lineage.catalog.queries import TIER_IN_FORCE
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.graph.walks import Walk
@@ -22,7 +22,7 @@ from service.queries.walk import NEXT, cuts_of, edges_between, name_nodes, walk_
 
 MOST_DRAWN = 200  # more is no picture
 _NODES = f"""
-SELECT d.dataset_key, d.namespace, d.name, {TIER} AS tier, COALESCE(p.owner, '') AS owner,
+SELECT d.dataset_key, d.namespace, d.name, {TIER_IN_FORCE} AS tier, COALESCE(p.owner, '') AS owner,
   (SELECT s.reason FROM dataset_state s WHERE s.dataset_key = d.dataset_key AND s.is_worst)
     AS reason
 FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key

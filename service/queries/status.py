@@ -14,12 +14,7 @@ from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.process.clock import to_micros
 from lineage.process.disk import disk_problem
-from service.ingest.collector_spool import (
-    LAST_STORED,
-    first_figure,
-    open_read_only,
-    read_waiting,
-)
+from service.ingest.collector_spool import LAST_STORED, first_figure, open_read_only, read_waiting
 from service.queries.applications import KubernetesStatus, kubernetes_status
 from service.queries.catalog_session import unreachable_error
 from service.queries.datasets import counts_by_state

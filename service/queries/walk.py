@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, TypeVar
 
-from lineage.catalog.queries import TIER
+from lineage.catalog.queries import TIER_IN_FORCE
 from lineage.catalog.reader import CatalogReader, Values, rows_for
 from lineage.catalog.rows import Row
 from lineage.graph.walks import NOBODY, Edge, Responsible, Walk, too_deep, too_many
@@ -27,7 +27,7 @@ NEXT = {
 }
 NAMES = "SELECT dataset_key, namespace, name FROM dataset WHERE dataset_key IN (:keys)"
 _POLICIES = f"""
-SELECT d.dataset_key, {TIER}, p.owner
+SELECT d.dataset_key, {TIER_IN_FORCE}, p.owner
 FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
 """  # noqa: S608 - constants only

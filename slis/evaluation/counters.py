@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.meta_keys import EPOCH
+from lineage.catalog.meta_keys import CATALOG_EPOCH
 from lineage.catalog.upsert import add_up, fold_rows
 from lineage.process.clock import HOUR_MICROS, to_micros
 from lineage.states import ACCURACY, EDGE_COMPLETENESS
@@ -51,7 +51,7 @@ _MARK_GOOD = """
 
 def counter_epoch(connection: Connection) -> str:
     """Return the catalog's counter epoch: a new or a restored catalog begins one."""
-    return put_meta_once(connection, EPOCH, uuid.uuid4().hex[:8])
+    return put_meta_once(connection, CATALOG_EPOCH, uuid.uuid4().hex[:8])
 
 
 def counter_row(sli: str, tier: str, origin: str, amounts: Amount) -> FrameRow:

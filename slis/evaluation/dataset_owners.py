@@ -5,9 +5,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, text
 
 from lineage.catalog.queries import FOREIGN_OWNERS
-from lineage.catalog.root_jobs import (
-    load_roots_of_writers,
-)
+from lineage.catalog.root_jobs import load_roots_of_writers
 from lineage.names import keys
 from lineage.names.names import Name
 from lineage.policy import Policy, owner_of_job

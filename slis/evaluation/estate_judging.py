@@ -10,18 +10,9 @@ from sqlalchemy import Engine
 
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import CHANGES_MISSED
-from slis.evaluation.affected_datasets import (
-    DatasetKeys,
-    changed_rows,
-    find_affected,
-    take_changes,
-)
+from slis.evaluation.affected_datasets import DatasetKeys, changed_rows, find_affected, take_changes
 from slis.evaluation.dataset_states import OF_FACTS, FrameRow, StateChanges
-from slis.evaluation.evaluation_memory import (
-    WHOLE_EVERY,
-    EvaluationMemory,
-    RememberedEstate,
-)
+from slis.evaluation.evaluation_memory import WHOLE_EVERY, EvaluationMemory, RememberedEstate
 from slis.evaluation.input import read_rows
 from slis.evaluation.judgements import (
     JudgementChanges,

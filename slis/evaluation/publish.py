@@ -12,12 +12,7 @@ from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import BEHIND_SINCE, EDGES_EVALUATED_AT, EVENTS_WAIT_SINCE
 from lineage.catalog.upsert import add_up, fold_rows
 from lineage.process.clock import DAY_MICROS, to_micros
-from lineage.states import (
-    ALL_TIERS,
-    ERROR_RATE,
-    INGESTION_LAG,
-    MISSING_PROVENANCE,
-)
+from lineage.states import ALL_TIERS, ERROR_RATE, INGESTION_LAG, MISSING_PROVENANCE
 from slis.evaluation.counters import (
     OF_EDGES,
     Amount,

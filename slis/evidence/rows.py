@@ -13,7 +13,8 @@ from lineage.names.keys import key
 from lineage.names.names import job_of, split_joined
 from lineage.policy import NO_FOLDS, CompiledFolds
 from lineage.redaction import redact_message
-from slis.evidence.plans import FILE, WRITE
+from lineage.states import WRITE
+from slis.evidence.plans import FILE
 from slis.stream.facts.spans import SeenTimes
 from slis.stream.names.spellings import Spellings
 

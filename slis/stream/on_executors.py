@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
-from lineage.input_log.records import EVENTS
+from lineage.input_log.records import EVENT_KINDS
 from lineage.lake.storage import Lake
 from slis.lake.batches import with_times
 from slis.lake.files import File, write_batches
@@ -82,7 +82,7 @@ def _extract_and_write(
 
     def events() -> Iterator[pa.RecordBatch]:
         for batch in read(parts):
-            is_event = pc.is_in(batch.column("kind"), pa.array(EVENTS))
+            is_event = pc.is_in(batch.column("kind"), pa.array(EVENT_KINDS))
             rest = batch.filter(pc.invert(is_event))
             bodies = rest.column("kind").to_pylist(), rest.column("body").to_pylist()
             others.extend(zip(*bodies, strict=True))

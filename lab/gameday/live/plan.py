@@ -8,7 +8,7 @@ import msgspec
 
 from lab.gameday.live.estate import PACE, WritePace
 from lab.gameday.model import Estate, SimulatedJob
-from lab.gameday.truth_shapes import KINDS, InjectedKind
+from lab.gameday.truth_shapes import INJECTED_KINDS, InjectedKind
 
 PLAYED_KINDS: Final[tuple[InjectedKind, ...]] = (
     "killed_job",
@@ -58,7 +58,7 @@ def kinds_of(names: Sequence[str]) -> tuple[InjectedKind, ...]:
     Raises:
         ValueError: there is none of a name, or it cannot be played on the real clock.
     """
-    known = (*KINDS, *QUIET_KINDS)
+    known = (*INJECTED_KINDS, *QUIET_KINDS)
     for name in names:
         if name not in known:
             raise ValueError(f"--kind {name}: there are {', '.join(PLAYED_KINDS)}")

@@ -13,7 +13,7 @@ import structlog
 
 from lineage.catalog.reader import open_reader
 from lineage.graph.cache.reading import read_snapshot
-from lineage.graph.cache.snapshot import NOTHING, Snapshot
+from lineage.graph.cache.snapshot import EMPTY_GRAPH, Snapshot
 from lineage.periods import Monotonic
 
 OLDEST_SECONDS: Final = 5.0
@@ -64,7 +64,7 @@ class LineageCache:
 
     def _read(self) -> None:
         began, found = self._monotonic(), None
-        before = NOTHING if self._held is None else self._held[1]
+        before = EMPTY_GRAPH if self._held is None else self._held[1]
         try:
             with open_reader(self._url, seconds=_READ_SECONDS) as reader:
                 found = read_snapshot(reader, before)

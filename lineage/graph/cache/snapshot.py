@@ -105,7 +105,7 @@ def _nothing() -> Snapshot:
     return Snapshot(keys, texts, none, [], keys, texts, ways, {}, NO_STATES, NO_POLICIES)
 
 
-NOTHING = _nothing()
+EMPTY_GRAPH = _nothing()
 
 
 class _Walking:

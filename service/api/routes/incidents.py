@@ -14,7 +14,7 @@ from service.api.access.gate import who_asks
 from service.api.cross_site import require_own_form
 from service.api.routes.request import (
     HEADERS,
-    MAX_BODY_BYTES,
+    MAX_REQUEST_BYTES,
     AnyRequest,
     Cursor,
     json_body,
@@ -76,7 +76,7 @@ class ActionRequest(
     "/api/v1/incidents/{incident_id:str}/{action:str}",
     access="answer",
     sends=ActionRequest,
-    request_max_body_size=MAX_BODY_BYTES,
+    request_max_body_size=MAX_REQUEST_BYTES,
 )
 async def post_action(
     request: AnyRequest, incident_id: FromPath[str], action: FromPath[str]
@@ -138,7 +138,7 @@ def get_incident_page(
     page=True,
     include_in_schema=False,
     response_headers=HEADERS,
-    request_max_body_size=MAX_BODY_BYTES,
+    request_max_body_size=MAX_REQUEST_BYTES,
 )
 async def post_page_action(
     request: AnyRequest, incident_id: FromPath[str], action: FromPath[str]

@@ -17,7 +17,7 @@ from service.cli.terminal import (
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.deleted_runs import where_older_runs_are
-from service.queries.jobs import MOST_LISTED, JobPage, find_jobs
+from service.queries.jobs import MOST_LISTED_JOBS, JobPage, find_jobs
 from service.queries.run_shapes import RecentRuns
 from service.queries.runs import recent_runs
 from service.queries.timestamps import short_duration
@@ -73,7 +73,7 @@ def jobs(
         str | None, typer.Option(help="Only job names that contain this text.")
     ] = None,
     limit: Annotated[
-        int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of jobs.")
+        int, typer.Option(min=1, max=MOST_LISTED_JOBS, help="Maximum number of jobs.")
     ] = 50,
     as_json: AsJson = False,
 ) -> None:

@@ -27,11 +27,11 @@ from service.incidents.impact.pages import (
     running_pages,
 )
 
-METRIC: Final = "lineage_impact_analysis_seconds"
+IMPACT_METRIC: Final = "lineage_impact_analysis_seconds"
 GOOD_BELOW_SECONDS: Final = 900.0
 # An incident that was resolved or silenced before its first notification has paged nobody.
 LEFT_OUT: Final = "left_out"
-_SERIES: Final = Series(METRIC, "lineward", "impact", IMPACT_BOUNDS)
+_SERIES: Final = Series(IMPACT_METRIC, "lineward", "impact", IMPACT_BOUNDS)
 # What is bad already is waited for, for its duration's sake: as long as the histogram has bounds.
 _WAITED_MICROS: Final = int(IMPACT_BOUNDS[-1] * SECOND_MICROS)
 

@@ -12,17 +12,12 @@ from lineage.catalog.run_ends import failed_at
 from lineage.names.names import Name
 from service.queries.marquez_api.lineage_shapes import RunState, marquez_run_state
 from service.queries.marquez_api.paging import PageRange
-from service.queries.marquez_api.runs import (
-    MOST_CHECKED,
-    RunRow,
-    newest_rows,
-    shown_keys,
-)
+from service.queries.marquez_api.runs import MOST_CHECKED, RunRow, newest_rows, shown_keys
 from service.queries.runs import hidden_of
 from service.queries.visibility import UNSEEN, Visibility
 
 MOST_JOBS: Final = 10_000
-LATEST: Final = PageRange(10, 0)  # runs that a job shows, as in Marquez
+NEWEST_RUNS: Final = PageRange(10, 0)  # runs that a job shows, as in Marquez
 _JOBS_CUT: Final = f"only the first {MOST_JOBS:,} jobs by namespace and name are looked at"
 _RUNS_OF_JOB = f"FROM run WHERE {NAMESPACE_PART} = j.part AND job_name = j.name"
 _LISTED = f"""
@@ -110,7 +105,7 @@ def visible_jobs(
 
 def _keep_visible(reader: CatalogReader, jobs: list[ListedJob], visibility: Visibility) -> JobList:
     checked = jobs[:MOST_CHECKED]
-    newest = {job.id: newest_rows(reader, job.namespace, job.name, LATEST) for job in checked}
+    newest = {job.id: newest_rows(reader, job.namespace, job.name, NEWEST_RUNS) for job in checked}
     visible = visible_jobs(reader, newest, visibility)
     # One reason for every such token: how many jobs are hidden is not to be known.
     return JobList([job for job in checked if job.id in visible], UNSEEN)

@@ -10,7 +10,7 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.catalog.run_ends import failed_at
 from lineage.names.names import Name
-from service.queries.descriptions import NOTHING, describe_jobs
+from service.queries.descriptions import NO_DESCRIPTIONS, describe_jobs
 from service.queries.marquez_api.dataset_details import DatasetDetails
 from service.queries.marquez_api.ids import node_id_of
 from service.queries.marquez_api.lineage_shapes import (
@@ -167,7 +167,7 @@ def job_nodes(
             flow,
             datasets,
             newest.get((name[0], flow.part_of or name[1])),
-            described.get(name, NOTHING).description,
+            described.get(name, NO_DESCRIPTIONS).description,
         )
         for name, flow in flows.jobs.items()
     ]

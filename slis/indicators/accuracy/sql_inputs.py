@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from sqlalchemy import Connection
 
+from lineage.states import SQL_TEXT
 from slis.evaluation.dataset_states import FrameRow
-from slis.indicators.accuracy.schemas import SQL_TEXT
 from slis.stream.derived.derive_facts import derive_facts
 from slis.stream.derived.inferred import store_sources
 from slis.stream.merge.batch_runs import stage_missing

@@ -23,14 +23,7 @@ from lineage.catalog.queries import (
     sql_hour_of,
     write_bucket,
 )
-from lineage.catalog.upsert import (
-    ColumnFold,
-    at_the_later,
-    both,
-    either,
-    greatest,
-    upsert,
-)
+from lineage.catalog.upsert import ColumnFold, at_the_later, both, either, greatest, upsert
 from slis.stream.derived.contributions import CONTRIBUTIONS, key_jobs
 
 

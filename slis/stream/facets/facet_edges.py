@@ -9,10 +9,7 @@ from typing import Any
 from lineage.names.keys import key
 from lineage.names.names import Name
 from slis.indicators.accuracy.schemas import COLUMN_LINEAGE, LINEAGE_FACET
-from slis.stream.facets.lineage_facets import (
-    sources_by_target,
-    sources_of,
-)
+from slis.stream.facets.lineage_facets import sources_by_target, sources_of
 from slis.stream.facts.dataset_facets import ColumnLineageFacet, DatasetDescription
 from slis.stream.facts.jobs import DeclaredEdge, DeclaringJob, JobLineage
 from slis.stream.facts.spans import SeenTimes

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
 from lineage.names.keys import NAME_BYTES, hash_parts, shorten
+from lineage.states import READ, WRITE
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.lenient import text_of
 from slis.stream.reading.openlineage import AssertionList, Dataset, InputFacets, OutputFacets
 from slis.stream.reading.problems import is_wide
 
 _Direction = Literal["read", "write", "declared"]
-READ: Final = "read"
-WRITE: Final = "write"
 DECLARED: Final = "declared"
 _NO_INPUT_FACETS, _NO_ASSERTIONS = InputFacets(), AssertionList()
 _NO_OUTPUT_FACETS = OutputFacets()

@@ -9,10 +9,7 @@ from msgspec.structs import replace
 
 from lineage.input_log.records import GAP, Record
 from slis.lake.positions import Windows
-from slis.stream.kafka.plan import (
-    BatchPlan,
-    Range,
-)
+from slis.stream.kafka.plan import BatchPlan, Range
 from slis.stream.log.spool_reader import SPOOL_COLUMNS, record_batches
 
 RANGE = "range"  # of a row with the result of a range

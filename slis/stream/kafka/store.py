@@ -22,9 +22,7 @@ from slis.indicators.error_rate import HISTORY, LIVE, add_failures
 from slis.lake.positions import FolderPosition, Windows
 from slis.meta import put_meta, read_meta
 from slis.stream.kafka.heartbeats import store_heartbeats
-from slis.stream.kafka.plan import (
-    PartitionPosition,
-)
+from slis.stream.kafka.plan import PartitionPosition
 from slis.stream.kafka.range_reader import RangeResult
 from slis.stream.merge.merge import RangeMismatchError
 

@@ -13,7 +13,7 @@ from slis.stream.reading.event_times import parse_time
 from slis.stream.reading.jobs import RunJobs
 from slis.stream.reading.lenient import read_lenient, text_of
 from slis.stream.reading.openlineage import (
-    NOTHING,
+    JSON_NULL,
     Documentation,
     Engine,
     Environment,
@@ -165,11 +165,11 @@ def read_job(facets: JobFacets, tags: str | None) -> ReportedJob:
 
 
 class _Task(msgspec.Struct, frozen=True):
-    retries: Raw = NOTHING
+    retries: Raw = JSON_NULL
 
 
 class _TaskInstance(msgspec.Struct, frozen=True):
-    try_number: Raw = NOTHING
+    try_number: Raw = JSON_NULL
 
 
 class _Airflow(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ from slis.stream.facts.facts import EventRow
 from slis.stream.facts.run_io import Checkpoint, RunIoRow
 from slis.stream.staging.arrow import clean_text
 from slis.stream.staging.staging import StagedRows
-from slis.stream.staging.tables import metadata
+from slis.stream.staging.tables import staged_metadata
 
 _Row = tuple[Any, ...]
 Redact = Callable[[str], str]
@@ -85,7 +85,7 @@ def _cleared(table: str, columns: Sequence[str], rows: Sequence[_Row]) -> Sequen
 
 @cache
 def _texts(table: str) -> frozenset[str]:
-    columns = metadata.tables[table].columns
+    columns = staged_metadata.tables[table].columns
     names = {column.name for column in columns if isinstance(column.type, Text)}
     return frozenset(names - _FOLDED.get(table, set()))
 

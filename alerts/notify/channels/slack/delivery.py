@@ -8,13 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 from urllib.error import HTTPError
-from urllib.request import (
-    HTTPRedirectHandler,
-    HTTPSHandler,
-    ProxyHandler,
-    Request,
-    build_opener,
-)
+from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
 import msgspec
 from slack_sdk import WebClient

@@ -111,7 +111,7 @@ def test_lineward_s_own_probe_is_measured_but_not_counted(client, tallies):
     taken = tallies.take()
 
     assert not taken.outcomes
-    assert taken.buckets[query_timer.METRIC, "lineward", "probe", "+Inf"] == 1
+    assert taken.buckets[query_timer.QUERIES_METRIC, "lineward", "probe", "+Inf"] == 1
 
 
 def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
