@@ -21,7 +21,7 @@ from collector.high_water import high_water_of
 from collector.retention import SpoolRetention
 from collector.settings import Limits
 from collector.spool_file import last_seq, open_spool, spool_losses
-from collector.writes import Observer, Rejected, Row, WriteRequest
+from collector.writes import Observer, Rejected, SpoolRow, WriteRequest
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from lineage.process.disk import is_out_of_room
 
@@ -80,13 +80,13 @@ class Spool:
         self.damaged.set()
         self.broken.set()
 
-    def event_row(self, event: ValidEvent, origin: str) -> Row:
+    def event_row(self, event: ValidEvent, origin: str) -> SpoolRow:
         """Row of an event; SHA-256 of its body makes a byte-identical repeat the same row."""
         digest = hashlib.sha256(event.body).digest()
         now = to_micros(self._clock())
         return digest, now, origin, event.kind, event.duplicate_keys, event.body
 
-    def rejected_row(self, rejected: Rejected) -> Row:
+    def rejected_row(self, rejected: Rejected) -> SpoolRow:
         """Row of a rejected body."""
         body = rejected.body[: self._limits.max_rejected_bytes]
         now = to_micros(self._clock())
@@ -188,7 +188,9 @@ class Spool:
         # A statement alone is a transaction: this thread asks for Python's lock once, not thrice.
         return self._insert_events(events)
 
-    def _insert(self, events: list[Row], rejected: list[Row], struck: list[Row]) -> int:
+    def _insert(
+        self, events: list[SpoolRow], rejected: list[SpoolRow], struck: list[SpoolRow]
+    ) -> int:
         parts = range(0, len(events), _ROWS_A_STATEMENT)
         stored = sum(self._insert_events(events[at : at + _ROWS_A_STATEMENT]) for at in parts)
         if rejected:
@@ -199,7 +201,7 @@ class Spool:
             self._beat()
         return stored
 
-    def _insert_events(self, rows: list[Row]) -> int:
+    def _insert_events(self, rows: list[SpoolRow]) -> int:
         try:
             return self._insert_all(rows)
         except sqlite3.IntegrityError:
@@ -207,7 +209,7 @@ class Spool:
             # the hole for an event. A look before each insert costs 1 to 4 µs an event.
             return self._insert_all(self._without_repeats(rows))
 
-    def _insert_all(self, rows: list[Row]) -> int:
+    def _insert_all(self, rows: list[SpoolRow]) -> int:
         if not rows:
             return 0
         # One statement: with one a row this thread would give up Python's lock, and wait to have it
@@ -215,9 +217,9 @@ class Spool:
         sql = _INSERT_EVENTS + ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(rows))
         return self._connection.execute(sql, tuple(itertools.chain.from_iterable(rows))).rowcount
 
-    def _without_repeats(self, rows: list[Row]) -> list[Row]:
+    def _without_repeats(self, rows: list[SpoolRow]) -> list[SpoolRow]:
         """Return the first row of each body that is not stored."""
-        first: dict[Any, Row] = {}
+        first: dict[Any, SpoolRow] = {}
         for row in rows:
             first.setdefault(row[0], row)
         sql = f"{_STORED} ({', '.join('?' * len(first))})"

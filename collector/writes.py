@@ -7,7 +7,7 @@ import msgspec
 
 from collector.errors import RejectedRequestError
 
-Row = tuple[object, ...]
+SpoolRow = tuple[object, ...]
 
 
 class Rejected(msgspec.Struct, frozen=True):
@@ -35,10 +35,10 @@ class WriteRequest(msgspec.Struct, frozen=True):
         struck: (number, body) of rejected bodies that are events after all: deleted.
     """
 
-    events: tuple[Row, ...]
-    rejected: tuple[Row, ...]
+    events: tuple[SpoolRow, ...]
+    rejected: tuple[SpoolRow, ...]
     ticket: object
-    struck: tuple[Row, ...] = ()
+    struck: tuple[SpoolRow, ...] = ()
 
 
 class Observer(Protocol):

@@ -5,7 +5,7 @@ from typing import Final, Literal, get_args
 
 import msgspec
 
-RunState = Literal["COMPLETE", "FAIL", "RUNNING", "OTHER", "LOST"]
+_RunState = Literal["COMPLETE", "FAIL", "RUNNING", "OTHER", "LOST"]
 COMPLETE: Final = "COMPLETE"
 FAIL: Final = "FAIL"
 RUNNING: Final = "RUNNING"
@@ -13,12 +13,14 @@ OTHER: Final = "OTHER"
 LOST: Final = "LOST"
 LOST_AFTER_DURATIONS: Final = 3  # a run that has not ended after so many usual ones is lost
 
-State = Literal["good", "learning", "unknown", "bad"]
+DatasetState = Literal["good", "learning", "unknown", "bad"]
 GOOD: Final = "good"
 LEARNING: Final = "learning"
 UNKNOWN: Final = "unknown"
 BAD: Final = "bad"
-STATES: tuple[State, ...] = get_args(State)  # from the least to the most grave
+DATASET_STATES: tuple[DatasetState, ...] = get_args(
+    DatasetState
+)  # from the least to the most grave
 # Shown instead of good or learning while the last run failed. No SLI counts it.
 FAILING: Final = "failing"
 
@@ -113,6 +115,15 @@ SLIS = (
 )
 # Bad time in an open incident is counted apart: the incident has its own notification.
 EXPLAINED_SLIS: Final = (COVERAGE, FRESHNESS, NODE_COMPLETENESS)
+# Severities of incidents and of alerts.
+PAGE: Final = "page"
+TICKET: Final = "ticket"
+# Directions of `run_io`.
+READ: Final = "read"
+WRITE: Final = "write"
+# Oracles of `edge_check` that are independent of a run's own facets.
+EVENT_LOG: Final = "event_log"
+SQL_TEXT: Final = "sql"
 # Error of a run without an end whose root run has ended.
 NEVER_ENDED: Final = "it has no end, though its root run ended"
 FAILED_RUN = "run "  # how evidence of a failed run begins; see `reports_failed_run`
@@ -133,7 +144,7 @@ def repeats_message(evidence: str) -> bool:
 
 def run_state(
     *, started_at: int | None, completed_at: int | None, failed_at: int | None
-) -> RunState:
+) -> _RunState:
     """State of a run from the instants of its events; a FAIL outlives the COMPLETE that follows it.
 
     Whether a run that never ended is lost depends on its usual duration: an evaluation decides it.

@@ -10,7 +10,7 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 
-from runbooks.library import PATH, index_markdown, page_markdown
+from runbooks.library import RUNBOOKS_PATH, index_markdown, page_markdown
 
 _STYLE: Final = """
 :root { color-scheme: light dark; }
@@ -25,7 +25,7 @@ nav { font-size: .875rem; }
 """
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 # The one style is ours, by its hash; all else is rejected, and nobody frames or redirects it.
-CONTENT_SECURITY_POLICY: Final = (
+RUNBOOK_CONTENT_POLICY: Final = (
     f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'"
 )
@@ -62,7 +62,7 @@ def _document(title: str, text: str) -> str:
 <style>{_STYLE}</style>
 </head>
 <body>
-<nav><a href="/">Lineward</a> · <a href="{PATH}/">Runbooks</a></nav>
+<nav><a href="/">Lineward</a> · <a href="{RUNBOOKS_PATH}/">Runbooks</a></nav>
 <main>
 {markdown_page(text)}</main>
 </body>

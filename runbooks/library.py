@@ -4,11 +4,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from alerts.root_cause.kinds import KINDS
+from alerts.root_cause.kinds import FAULT_KINDS
 from alerts.rules.rule_file import alert_names
 from lineage.errors import RequestError
 
-PATH: Final = "/runbooks"  # below which they are served: alerts and messages link there
+RUNBOOKS_PATH: Final = "/runbooks"  # below which they are served: alerts and messages link there
 SHARED: Final = ("asking", "burn-rates", "escalating", "pods", "restoring")
 _SUFFIX: Final = ".md"
 
@@ -31,7 +31,7 @@ def kind_pages() -> list[str]:
 
     `waiting` is no root, and is what stands in its place where the root is not known.
     """
-    return sorted(kind.id for kind in KINDS)
+    return sorted(kind.id for kind in FAULT_KINDS)
 
 
 @cache
@@ -51,7 +51,7 @@ def page_markdown(name: str) -> str:
     """
     if name not in page_names():
         raise UnknownPageError(
-            f"no runbook is called {name[:80]!r}: `lineward runbook` and {PATH}/ list them"
+            f"no runbook is called {name[:80]!r}: `lineward runbook` and {RUNBOOKS_PATH}/ list them"
         )
     return (files(__package__) / "pages" / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
 
@@ -72,5 +72,5 @@ def index_markdown() -> str:
 
 
 def _listed(title: str, names: list[str]) -> str:
-    lines = "\n".join(f"- [{name}]({PATH}/{name})" for name in names)
+    lines = "\n".join(f"- [{name}]({RUNBOOKS_PATH}/{name})" for name in names)
     return f"## {title}\n\n{lines}"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from sqlalchemy import Connection, select
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import Fold, fold_rows, insert_for, newest
+from lineage.catalog.upsert import ColumnFold, fold_rows, insert_for, newest
 
 _name, _value = tables.meta.c.name, tables.meta.c.value
 
@@ -26,7 +26,9 @@ def list_meta(connection: Connection, prefix: str) -> list[str]:
     return list(connection.scalars(select(_value).where(_name.startswith(prefix))))
 
 
-def put_meta(connection: Connection, values: Mapping[str, str | int], fold: Fold = newest) -> None:
+def put_meta(
+    connection: Connection, values: Mapping[str, str | int], fold: ColumnFold = newest
+) -> None:
     """Note values under their names; `fold` makes one of what was noted and what is given."""
     rows = [{"name": name, "value": str(value)} for name, value in values.items()]
     fold_rows(connection, tables.meta, rows, {"value": fold})

@@ -10,12 +10,13 @@ from sqlalchemy import Connection, text
 
 from alerts.detection.run_attempts import FailedRun, load_attempts, load_failed
 from alerts.root_cause.faults import FaultGroup, FaultRoot
-from alerts.root_cause.retries import RULES, RetryWait, UsualFigures, find_retry_wait
-from alerts.root_cause.severity import PAGE, IncidentSeverity
+from alerts.root_cause.retries import RETRY_RULES, RetryWait, UsualFigures, find_retry_wait
+from alerts.root_cause.severity import IncidentSeverity
 from alerts.root_cause.snapshot import LineageSnapshot, Rows
 from lineage.catalog.queries import FAILS
 from lineage.graph.adjacency import positions_in
 from lineage.process.clock import SECOND_MICROS
+from lineage.states import PAGE
 
 _log = structlog.get_logger(__name__)
 
@@ -65,7 +66,7 @@ class DueFailures(msgspec.Struct, frozen=True, eq=False):
 
 def has_failing(connection: Connection, as_of: int) -> bool:
     """Return whether a critical or important dataset fails lately, or an incident says so."""
-    since = {"since": as_of - round(RULES.fresh_seconds * SECOND_MICROS)}
+    since = {"since": as_of - round(RETRY_RULES.fresh_seconds * SECOND_MICROS)}
     found = connection.scalar(_FAILING, since) or connection.scalar(_NOTIFIED)
     return found is not None
 
@@ -129,7 +130,7 @@ def _is_history(
     newest = max(
         [*_rows(group, snapshot)["failed_at"].tolist(), *(each.failed_at for each in failed)]
     )
-    is_old = newest < as_of - RULES.fresh_seconds * SECOND_MICROS
+    is_old = newest < as_of - RETRY_RULES.fresh_seconds * SECOND_MICROS
     return is_old or (bool(failed) and all(each.is_history for each in failed))
 
 
@@ -150,7 +151,7 @@ def _announced_wait(failed: Sequence[FailedRun]) -> RetryWait:
     """Return until when a retry that the failed run announces is awaited."""
     if not failed or not failed[0].retries_left:
         return RetryWait()
-    return RetryWait(failed[0].failed_at + round(RULES.retry_seconds * SECOND_MICROS))
+    return RetryWait(failed[0].failed_at + round(RETRY_RULES.retry_seconds * SECOND_MICROS))
 
 
 def _usual_figures(group: FaultGroup, snapshot: LineageSnapshot) -> UsualFigures:

@@ -6,14 +6,15 @@ import msgspec
 from sqlalchemy import Connection, bindparam, text
 
 from alerts.root_cause.faults import FaultGroup
-from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, TIER, split_batches
-from lineage.catalog.root_jobs import Name, load_roots_of_runs, load_roots_of_writers
+from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, TIER_IN_FORCE, split_batches
+from lineage.catalog.root_jobs import load_roots_of_runs, load_roots_of_writers
 from lineage.names import keys
+from lineage.names.names import Name
 from lineage.states import FAILING, FRESHNESS, GOOD, LEARNING, UNKNOWN
 
 _DATASETS = text(
     f"""
-    SELECT d.dataset_key AS key, d.namespace, d.name, {TIER} AS tier, p.owner,
+    SELECT d.dataset_key AS key, d.namespace, d.name, {TIER_IN_FORCE} AS tier, p.owner,
         CASE WHEN {FAILS} AND s.state IN ('{GOOD}', '{LEARNING}') THEN '{FAILING}'
             ELSE coalesce(s.state, '{UNKNOWN}') END AS state,
         CAST(a.last_written_at + two.limit_seconds * 1e6 AS BIGINT) AS limit_at,

@@ -13,7 +13,7 @@ from alerts.incidents.incident import Incident
 from alerts.incidents.steps import IncidentEvent, StepResult
 from alerts.notify.formatting import format_duration
 from alerts.root_cause.kinds import KIND_BY_ID, STANDING_GAP
-from lineage.catalog.queries import TIER, WITH_RETIREMENT, split_batches
+from lineage.catalog.queries import TIER_IN_FORCE, WITH_RETIREMENT, split_batches
 from lineage.process.clock import SECOND_MICROS, instant_text
 from lineage.states import FRESHNESS, GOOD, LEARNING, OPTIONAL
 
@@ -26,7 +26,8 @@ _FACTS = text(
         d.canonical_key <> d.dataset_key AS is_joined,
         coalesce(a.last_written_at, 0) AS written_at, coalesce(a.last_failed_at, 0) AS failed_at,
         coalesce(a.last_write_landed_at, 0) AS landed_at,
-        {TIER} AS tier, p.is_source, p.is_expected, s.state, s.limit_seconds, s.limit_origin
+        {TIER_IN_FORCE} AS tier, p.is_source, p.is_expected, s.state, s.limit_seconds,
+        s.limit_origin
     FROM dataset d
     {WITH_RETIREMENT}
     LEFT JOIN dataset_activity a ON a.dataset_key = d.canonical_key

@@ -21,7 +21,7 @@ STALE_SECONDS: Final = 120
 # The longest outage that is made up for within minutes; a person looks at what takes longer.
 BEHIND_SECONDS: Final = 900
 
-COLLECTOR, PIPELINE, EVENTS = "collector", "pipeline", "events"
+COLLECTOR_ROOT, PIPELINE_ROOT, EVENTS_ROOT = "collector", "pipeline", "events"
 # A role that has failed for so long does not recover by itself soon.
 FAILING_SECONDS = 120
 _HOUR = 3600 * SECOND_MICROS
@@ -133,7 +133,7 @@ def find_own_faults(
     """
     for each in _find(connection, status, owner, failures):
         failure = failures.get(each.name)
-        overdue = status.evidence if each.name == PIPELINE else None
+        overdue = status.evidence if each.name == PIPELINE_ROOT else None
         yield msgspec.structs.replace(each, message=failure.message if failure else overdue)
 
 
@@ -151,7 +151,7 @@ def _find(
         if is_long and role not in {each.name for each in silent}:
             yield service_fault("ingestion", role, failure.since, owner)
     if (set_aside_at := connection.scalar(text(_SET_ASIDE))) is not None:
-        yield service_fault("set_aside", EVENTS, set_aside_at, owner)
+        yield service_fault("set_aside", EVENTS_ROOT, set_aside_at, owner)
     # Reported for one to two hours: an access that was allowed cannot recover.
     hours = {"sli": UNAUTHORIZED_ACCESS.id, "since": (now // _HOUR - 1) * _HOUR}
     if (allowed_at := connection.scalar(text(_UNAUTHORIZED), hours)) is not None:
@@ -162,7 +162,7 @@ def _find_silence(
     connection: Connection, status: EvaluationStatus, owner: str | None
 ) -> Iterator[DetectedFault]:
     if (since := status.overdue_since) is not None:
-        yield service_fault("ingestion", PIPELINE, since, owner)
+        yield service_fault("ingestion", PIPELINE_ROOT, since, owner)
     # The pipeline copies the collector's silences: a stale pipeline knows only old ones.
     elif not status.is_stale and (silent_at := connection.scalar(text(_SILENT_SINCE))) is not None:
-        yield service_fault("ingestion", COLLECTOR, silent_at, owner)
+        yield service_fault("ingestion", COLLECTOR_ROOT, silent_at, owner)

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, text
 from alerts.detection.bad_datasets import FailedRuns, load_failures
 from alerts.incidents.affected_datasets import OwnerNumbers
 from alerts.root_cause.snapshot import (
-    DATASET,
+    DATASET_RECORD,
     NEVER,
     NO_KEY,
     EdgeArrays,
@@ -24,7 +24,7 @@ from alerts.root_cause.snapshot import (
     build_snapshot,
 )
 from lineage import states
-from lineage.catalog.queries import TIER, is_listed
+from lineage.catalog.queries import TIER_IN_FORCE, is_listed
 from lineage.names import keys
 from lineage.process.clock import DAY_MICROS, SECOND_MICROS
 from lineage.states import BAD, GOOD, LOST_AFTER_DURATIONS, TIER_RANKS, UNKNOWN
@@ -34,7 +34,7 @@ _DATASETS = f"""
         a.last_job_name AS job_name, coalesce(a.last_written_at, 0) AS written_at,
         coalesce(a.last_failed_at, 0) AS failed_at, coalesce(a.last_started_at, 0) AS started_at,
         l.cadence_seconds AS cadence_seconds, l.duration_seconds AS duration_seconds,
-        {TIER} AS tier, coalesce(p.is_source, :no) AS is_source,
+        {TIER_IN_FORCE} AS tier, coalesce(p.is_source, :no) AS is_source,
         CASE WHEN one.state <> 'bad' OR one.was_good THEN one.state END AS coverage,
         two.state AS freshness, a.last_written_at + two.limit_seconds * 1e6 AS deadline_at,
         coalesce(a.last_write_root_run_id, '') AS run_id, coalesce(p.owner, '') AS owner
@@ -62,8 +62,8 @@ _EDGES = """
 _EVALUATED = frozenset({GOOD, BAD, UNKNOWN})
 _LIMIT_COUNTS = frozenset({BAD, UNKNOWN})  # states in which a limit that has passed was missed
 
-Jobs = dict[int, tuple[str, str]]
-Pair = tuple[int, int]
+_Jobs = dict[int, tuple[str, str]]
+_Pair = tuple[int, int]
 _Columns = Mapping[str, Sequence[Any]]  # by name, in the order of the datasets
 
 
@@ -78,13 +78,13 @@ class CatalogSnapshot(msgspec.Struct, frozen=True, eq=False):
     """
 
     graph: LineageSnapshot
-    jobs: Jobs
+    jobs: _Jobs
     owners: OwnerNumbers
     errors: Mapping[str, str] = {}
 
 
 def load_snapshot(
-    connection: Connection, as_of: int, declared: Iterable[Pair] = ()
+    connection: Connection, as_of: int, declared: Iterable[_Pair] = ()
 ) -> CatalogSnapshot:
     """Load the snapshot as of the newest evaluation and the batches since.
 
@@ -118,7 +118,7 @@ def _load_columns(connection: Connection) -> _Columns:
     return dict(zip(names, values, strict=True))
 
 
-def _load_edges(connection: Connection, declared: Iterable[Pair]) -> EdgeArrays:
+def _load_edges(connection: Connection, declared: Iterable[_Pair]) -> EdgeArrays:
     found = connection.execute(text(_EDGES), {"day": DAY_MICROS}).all()
     flat = np.fromiter((key for row in found for key in row), np.int64, 3 * len(found))
     unseen = sorted({*declared}.difference((up, down) for up, down, _ in found))
@@ -126,8 +126,8 @@ def _load_edges(connection: Connection, declared: Iterable[Pair]) -> EdgeArrays:
     return EdgeArrays(*np.concatenate([flat.reshape(-1, 3), added.reshape(-1, 3)]).T.copy())
 
 
-def _build_rows(columns: _Columns) -> tuple[Rows, Jobs]:
-    rows = np.zeros(len(columns["dataset_key"]), dtype=DATASET)
+def _build_rows(columns: _Columns) -> tuple[Rows, _Jobs]:
+    rows = np.zeros(len(columns["dataset_key"]), dtype=DATASET_RECORD)
     rows["key"] = columns["dataset_key"]
     rows["job_key"], jobs = _number_jobs(columns["job_namespace"], columns["job_name"])
     rows["last_written_at"], rows["failed_at"] = columns["written_at"], columns["failed_at"]
@@ -188,7 +188,7 @@ def _is_waived(rows: Rows, states: Sequence[str | None], as_of: int) -> NDArray[
 
 def _number_jobs(
     namespaces: Iterable[str | None], names: Iterable[str | None]
-) -> tuple[list[int], Jobs]:
+) -> tuple[list[int], _Jobs]:
     """Return the key of each dataset's job, and the jobs by key."""
     known: dict[tuple[str, str], int] = {}
     found = []
@@ -205,7 +205,7 @@ def _failed_keys(rows: Rows) -> list[int]:
     return failed
 
 
-def _set_failures(rows: Rows, failed: dict[int, FailedRuns], jobs: Jobs) -> None:
+def _set_failures(rows: Rows, failed: dict[int, FailedRuns], jobs: _Jobs) -> None:
     """Set when each dataset's job first failed, and the job of a dataset that was never written."""
     rows["failed_at"][rows["failed_at"] <= rows["last_written_at"]] = NEVER
     found = list(failed)

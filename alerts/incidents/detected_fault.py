@@ -14,10 +14,11 @@ from alerts.root_cause.common_causes import CommonCause
 from alerts.root_cause.faults import FaultGroup, FaultRoot, Member, UnknownReason
 from alerts.root_cause.impact_walks import ImpactWalks
 from alerts.root_cause.kinds import KIND_BY_ID
-from alerts.root_cause.retries import RULES as RETRY_RULES
-from alerts.root_cause.severity import BY_KIND, TICKET, TICKET_BY_KIND, IncidentSeverity, RootImpact
+from alerts.root_cause.retries import RETRY_RULES
+from alerts.root_cause.severity import BY_KIND, TICKET_BY_KIND, IncidentSeverity, RootImpact
 from alerts.root_cause.snapshot import NO_KEY, LineageSnapshot
 from lineage.process.clock import SECOND_MICROS
+from lineage.states import TICKET
 
 
 class DetectedFault(msgspec.Struct, frozen=True, eq=False):

@@ -11,11 +11,12 @@ from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.times import FaultTimes, LifeTimes, NamedTime, list_times, name_beginning
 from alerts.root_cause.faults import FaultRoot, UnknownReason
 from alerts.root_cause.kinds import Progression, progression_of
-from alerts.root_cause.severity import BY_KIND, PAGE, IncidentSeverity
+from alerts.root_cause.severity import BY_KIND, IncidentSeverity
 from lineage.names import keys
+from lineage.states import PAGE
 
 # pending: detected, and not bad for long enough to notify.
-State = Literal["pending", "open", "acknowledged", "suppressed", "resolved"]
+IncidentState = Literal["pending", "open", "acknowledged", "suppressed", "resolved"]
 
 
 class Incident(msgspec.Struct, frozen=True):
@@ -53,7 +54,7 @@ class Incident(msgspec.Struct, frozen=True):
 
     id: str
     root: FaultRoot
-    state: State
+    state: IncidentState
     onset: int
     seen_at: int
     revision: int = 0

@@ -11,11 +11,11 @@ from alerts.incidents.steps import LifecycleRules, StepInput, StepResult
 from alerts.incidents.updates import IncidentUpdate, apply_match, merge_incidents
 from lineage.process.clock import SECOND_MICROS
 
-RULES: Final = LifecycleRules()
+LIFECYCLE_RULES: Final = LifecycleRules()
 
 
 def advance(
-    incidents: Iterable[Incident], now: StepInput, rules: LifecycleRules = RULES
+    incidents: Iterable[Incident], now: StepInput, rules: LifecycleRules = LIFECYCLE_RULES
 ) -> StepResult:
     """Return the next state of all incidents. The same input gives the same output, with ids.
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import StepResult
-from alerts.root_cause.severity import PAGE
+from lineage.states import PAGE
 
 MAX_INCIDENTS: Final = 200  # incidents a transaction: a tenth of a second, of lists a second
 

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.root_cause.kinds import KINDS
+from alerts.root_cause.kinds import FAULT_KINDS
 from alerts.root_cause.snapshot import NEVER, LineageSnapshot
 
 # What the beginning of a fault is, where the dataset is neither late nor has a failed run.
@@ -23,7 +23,7 @@ _OF_PART: Final = {
 # Content is judged by an evaluation alone. Of what is late or failed, older versions kept no more.
 _FOUND: Final = "found bad at"
 _BAD: Final = "bad since"
-_LATE_KINDS: Final = frozenset(each.id for each in KINDS if each.delays)
+_LATE_KINDS: Final = frozenset(each.id for each in FAULT_KINDS if each.delays)
 # Of messages that are no incident's.
 BEGAN_AT: Final = "began at"
 FIRING_SINCE: Final = "firing since"

@@ -10,8 +10,8 @@ from alerts.incidents.matching import Match
 from alerts.incidents.steps import EventKind, IncidentEvent
 from alerts.incidents.times import FaultTimes
 from alerts.root_cause.faults import FaultRoot
-from alerts.root_cause.severity import PAGE
 from lineage.process.clock import instant_text
+from lineage.states import PAGE
 
 _KIND_CHANGED: Final = "the same fault, of another kind now"
 

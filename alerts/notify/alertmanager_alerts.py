@@ -15,17 +15,17 @@ from alerts.notify.alertmanager_webhook import FiredAlert
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
 from alerts.notify.links import runbook_link
-from alerts.notify.message import Kind, Message, MessageLinks, MessageRoot, Severity
+from alerts.notify.message import Message, MessageKind, MessageLinks, MessageRoot, Severity
 from alerts.notify.notification_plan import Notification, NotificationPlan
 from alerts.notify.notification_state import ChannelState, NotificationState
 from alerts.notify.sentences import join_sentences
-from alerts.rules.burn_windows import ESCALATION, PAGE
-from alerts.rules.incident_alerts import NAMES, OUTAGE_KINDS
+from alerts.rules.burn_windows import ESCALATION
+from alerts.rules.incident_alerts import INCIDENT_ALERT_NAMES, OUTAGE_KINDS
 from alerts.rules.model import OUTAGE_LABEL
 from alerts.rules.service_alerts import WATCHDOG
-from alerts.rules.zero_budget import UNAUTHORIZED
+from alerts.rules.zero_budget import UNAUTHORIZED_ALERT
 from lineage.process.clock import from_micros
-from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
+from lineage.states import INGESTION_LAG, PAGE, UNAUTHORIZED_ACCESS
 
 _MARQUEZ: Final = "marquez"
 
@@ -91,7 +91,7 @@ def process_alerts(
     for alert in {each.fingerprint: each for each in alerts}.values():
         if alert.name == WATCHDOG:
             continue
-        if alert.name in NAMES.values():
+        if alert.name in INCIDENT_ALERT_NAMES.values():
             released |= {alert.labels.get("incident", "")} if alert.is_firing else set()
             continue
         before = known.get(alert.fingerprint)
@@ -137,7 +137,7 @@ def find_incident(labels: Mapping[str, str], open_faults: Mapping[str, str]) -> 
 
 
 def _matching_faults(labels: Mapping[str, str]) -> frozenset[str]:
-    if labels.get("alertname") == UNAUTHORIZED:
+    if labels.get("alertname") == UNAUTHORIZED_ALERT:
         return frozenset({UNAUTHORIZED_ACCESS.name})
     is_lag = labels.get("sli") == INGESTION_LAG.name
     if labels.get("root") == OUTAGE_LABEL or labels.get("area") == "datasets" or is_lag:
@@ -163,7 +163,7 @@ def _notify(
     address = context.address(_owner(own, context), _severity(own))
     channels = tuple(dict.fromkeys((*own.channels, *address.channels)))
     record = msgspec.structs.replace(own, revision=own.revision + 1, channels=channels)
-    kind: Kind = "changed" if is_notified else "opened"
+    kind: MessageKind = "changed" if is_notified else "opened"
     note = join_sentences(sentences.REFIRED if is_notified else "", address.note)
     message = _message(record, context, at, kind=kind, owner=address.owner, note=note)
     # PagerDuty is sent no change, and its alert may be resolved: an alert that refires opens it.
@@ -217,7 +217,7 @@ def _severity(own: AlertRecord) -> Severity:
 
 
 def _message(  # noqa: PLR0913 - each stands in it
-    own: AlertRecord, context: RoutingContext, at: int, *, kind: Kind, owner: str, note: str
+    own: AlertRecord, context: RoutingContext, at: int, *, kind: MessageKind, owner: str, note: str
 ) -> Message:
     since = min(own.starts_at, at)
     return Message(

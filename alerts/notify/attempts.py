@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, insert, select, update
 
-from alerts.notify.channels.channel import Outcome, PermanentFailure, Retryable, Sent
+from alerts.notify.channels.channel import DeliveryOutcome, PermanentFailure, Retryable, Sent
 from alerts.notify.claims import SendClaim
-from alerts.notify.delivery_queries import FAILED, REPEATED, SENT
+from alerts.notify.delivery_queries import DELIVERY_FAILED, REPEATED, SENT
 from alerts.notify.fallback import Fallback
 from alerts.notify.outbox import add_count, message_condition
 from alerts.notify.settings import DeliverySettings
@@ -27,12 +27,14 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
     fallback: Fallback
     spread: random.Random
 
-    def record(self, connection: Connection, claim: SendClaim, outcome: Outcome, now: int) -> None:
+    def record(
+        self, connection: Connection, claim: SendClaim, outcome: DeliveryOutcome, now: int
+    ) -> None:
         """Write the outcome of a claim; `now` in µs."""
         if isinstance(outcome, Sent):
             self._record_sent(connection, claim, outcome, now)
             return
-        add_count(connection, FAILED, claim.channel, outcome.reason)
+        add_count(connection, DELIVERY_FAILED, claim.channel, outcome.reason)
         if isinstance(outcome, PermanentFailure):
             self._record_failure(connection, claim, outcome, now)
         else:
@@ -91,7 +93,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
         self, connection: Connection, claim: SendClaim, later: Retryable, now: int
     ) -> None:
         _update(connection, claim, state="failed", finished_at=now)
-        add_count(connection, FAILED, claim.channel, "gave_up")
+        add_count(connection, DELIVERY_FAILED, claim.channel, "gave_up")
         self.fallback.handle_given_up(connection, claim, later.reason, now)
 
     def _wait(self, failures: int, later: Retryable) -> int:

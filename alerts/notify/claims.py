@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, exists, func, not_,
 
 from alerts.notify.channels.channel import ChannelTask
 from alerts.notify.channels.name import parse_channel
-from alerts.notify.channels.pagerduty.payload import RESOLVING
+from alerts.notify.channels.page_actions import RESOLVING
 from alerts.notify.coalescing import (
     NEVER_TRIGGERED,
     SUPERSEDED,
@@ -20,7 +20,7 @@ from alerts.notify.coalescing import (
     WaitingMessage,
     choose_next,
 )
-from alerts.notify.message import Kind, Message, from_json
+from alerts.notify.message import Message, MessageKind, from_json
 from alerts.notify.outbox import IS_PAGE, incident_condition, message_condition, waiting_messages
 from alerts.notify.settings import DeliverySettings
 from lineage.catalog.tables import notification, notification_channel
@@ -130,7 +130,7 @@ class _LastSent(msgspec.Struct, frozen=True):
     `doubt_since`: from then on something that was parked since may have arrived; µs.
     """
 
-    kind: Kind | None = None
+    kind: MessageKind | None = None
     handle: str | None = None
     doubt_since: int | None = None
 

@@ -5,9 +5,9 @@ from typing import Final
 
 import msgspec
 
-from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.notify.channels.page_actions import action_of
 from alerts.notify.channels.registry import find_type
-from alerts.notify.message import Kind
+from alerts.notify.message import MessageKind
 
 SUPERSEDED: Final = "superseded"
 NEVER_TRIGGERED: Final = "never_triggered"
@@ -18,7 +18,7 @@ class WaitingMessage(msgspec.Struct, frozen=True):
     """Message that waits. `doubt_since`: it may have arrived since then; µs."""
 
     revision: int
-    kind: Kind
+    kind: MessageKind
     doubt_since: int | None = None
 
 
@@ -36,11 +36,11 @@ class NextMessage(msgspec.Struct, frozen=True):
     doubt_since: int | None = None
 
 
-_Rule = Callable[[Sequence[WaitingMessage], Kind | None], NextMessage]
+_Rule = Callable[[Sequence[WaitingMessage], MessageKind | None], NextMessage]
 
 
 def choose_next(
-    channel: str, waiting: Sequence[WaitingMessage], last_sent: Kind | None
+    channel: str, waiting: Sequence[WaitingMessage], last_sent: MessageKind | None
 ) -> NextMessage:
     """Return the next message of one incident in one channel.
 
@@ -52,16 +52,18 @@ def choose_next(
     return rule_of(channel)(waiting, last_sent)
 
 
-def _first(waiting: Sequence[WaitingMessage], _: Kind | None) -> NextMessage:
+def _first(waiting: Sequence[WaitingMessage], _: MessageKind | None) -> NextMessage:
     return NextMessage(waiting[0].revision, (), waiting[0].doubt_since)
 
 
-def _latest(waiting: Sequence[WaitingMessage], _: Kind | None) -> NextMessage:
+def _latest(waiting: Sequence[WaitingMessage], _: MessageKind | None) -> NextMessage:
     """Choose the newest state: the one message is edited in place."""
     return _merge(waiting)
 
 
-def _page_lifecycle(waiting: Sequence[WaitingMessage], last_sent: Kind | None) -> NextMessage:
+def _page_lifecycle(
+    waiting: Sequence[WaitingMessage], last_sent: MessageKind | None
+) -> NextMessage:
     """Drop a page that is over already; merge triggers in a row."""
     is_open = last_sent is not None and action_of(last_sent) != "resolve"
     pages_again = _changes_that_page(waiting, last_sent)
@@ -82,7 +84,7 @@ def _page_lifecycle(waiting: Sequence[WaitingMessage], last_sent: Kind | None) -
 
 
 def _changes_that_page(
-    waiting: Sequence[WaitingMessage], last_sent: Kind | None
+    waiting: Sequence[WaitingMessage], last_sent: MessageKind | None
 ) -> list[WaitingMessage]:
     """Return the changes that are not part of a first page.
 

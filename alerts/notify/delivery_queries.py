@@ -11,7 +11,7 @@ from lineage.process.clock import SECOND_MICROS
 Metric = Literal["sent", "failed", "repeated"]
 
 SENT: Final = "sent"
-FAILED: Final = "failed"
+DELIVERY_FAILED: Final = "failed"
 REPEATED: Final = "repeated"
 
 _COUNTS = """

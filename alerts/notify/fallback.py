@@ -12,7 +12,7 @@ from alerts.notify.channels.channel import PermanentFailure
 from alerts.notify.channels.name import ChannelName
 from alerts.notify.channels.registry import can_page, required_settings
 from alerts.notify.claims import SendClaim
-from alerts.notify.delivery_queries import FAILED
+from alerts.notify.delivery_queries import DELIVERY_FAILED
 from alerts.notify.message import Message, MessageLinks, MessageRoot, from_json
 from alerts.notify.outbox import add_count, enqueue, message_condition, waiting_messages
 from lineage.catalog.tables import notification, notification_channel
@@ -77,7 +77,7 @@ class Fallback(msgspec.Struct, frozen=True):
     ) -> bool:
         _mark_handed_over(connection, row, now)
         if reason == "undelivered":
-            add_count(connection, FAILED, row.channel, reason)
+            add_count(connection, DELIVERY_FAILED, row.channel, reason)
         message = from_json(row.message)
         if (
             self.channel is None

@@ -16,11 +16,11 @@ from alerts.notify.context import (
     NO_CHANNEL_RECHECK_SECONDS,
     RoutingContext,
 )
-from alerts.notify.message import Kind
+from alerts.notify.message import MessageKind
 from alerts.notify.notification_plan import NotificationPlan
-from alerts.notify.notification_state import ChannelState, Role
-from alerts.root_cause.severity import PAGE
+from alerts.notify.notification_state import ChannelState, NotificationRole
 from lineage.process.clock import SECOND_MICROS
+from lineage.states import PAGE
 
 
 def start_or_hold(plan: NotificationPlan, context: RoutingContext) -> None:
@@ -64,7 +64,9 @@ def _hold_until(plan: NotificationPlan, context: RoutingContext) -> int:
     return until or plan.at
 
 
-def notify_owner(plan: NotificationPlan, context: RoutingContext, kind: Kind, note: str) -> None:
+def notify_owner(
+    plan: NotificationPlan, context: RoutingContext, kind: MessageKind, note: str
+) -> None:
     """Notify all channels of the owner who can fix the root."""
     address = context.address(plan.state.owner, plan.state.draft.severity)
     plan.update_state(addressee=address.owner, note=address.note, repage_at=None)
@@ -86,10 +88,10 @@ def notify_channel(  # noqa: PLR0913 - each is another thing that decides
     plan: NotificationPlan,
     context: RoutingContext,
     channel: str,
-    kind: Kind,
+    kind: MessageKind,
     note: str,
     *,
-    role: Role = "owner",
+    role: NotificationRole = "owner",
     must_page: bool = False,
 ) -> None:
     """Open a channel, or page later if it would page a person twice.
@@ -113,14 +115,16 @@ def notify_channel(  # noqa: PLR0913 - each is another thing that decides
         plan.update_state(repage_at=plan.at + context.settings.again_seconds * SECOND_MICROS)
 
 
-def _can_page_again(plan: NotificationPlan, channel_state: ChannelState, role: Role) -> bool:
+def _can_page_again(
+    plan: NotificationPlan, channel_state: ChannelState, role: NotificationRole
+) -> bool:
     """Return whether nobody of the channel was paged and fewer than two owners were."""
     if channel_state.page_count or plan.state.incident_state != "open":
         return False
     return role == "step" or plan.state.owner_page_count < MAX_OWNER_PAGES
 
 
-def _merge_roles(one: Role, other: Role) -> Role:
+def _merge_roles(one: NotificationRole, other: NotificationRole) -> NotificationRole:
     return "owner" if "owner" in {one, other} else "step"
 
 

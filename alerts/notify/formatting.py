@@ -8,9 +8,9 @@ from bisect import bisect_right
 from itertools import accumulate
 from urllib.parse import quote
 
+from lineage.names.keys import CUT
 from lineage.process.clock import SECOND_MICROS, from_micros
 
-CUT = "…"
 _SLACK_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _URL_SAFE = "%/:?&=#+,;@~-._!$'()*[]"
 

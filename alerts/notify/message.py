@@ -10,7 +10,9 @@ import msgspec
 from alerts.incidents.affected_datasets import MAX_LISTED
 from alerts.incidents.times import NamedTime
 
-Kind = Literal["opened", "changed", "acknowledged", "resolved", "notice", "handed_over", "test"]
+MessageKind = Literal[
+    "opened", "changed", "acknowledged", "resolved", "notice", "handed_over", "test"
+]
 Severity = Literal["page", "ticket"]
 
 OWN_PART: Final = "service"  # kind of a root: a role, an access, events set aside
@@ -77,7 +79,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
     incident_id: str
     revision: int
-    kind: Kind
+    kind: MessageKind
     severity: Severity
     what: str
     since: int

@@ -4,8 +4,13 @@ from typing import Any
 
 import msgspec
 
-from alerts.notify.message import Kind, Message
-from alerts.notify.notification_state import ChannelState, DownstreamNotice, NotificationState, Role
+from alerts.notify.message import Message, MessageKind
+from alerts.notify.notification_state import (
+    ChannelState,
+    DownstreamNotice,
+    NotificationRole,
+    NotificationState,
+)
 
 
 class Notification(msgspec.Struct, frozen=True):
@@ -53,14 +58,14 @@ class NotificationPlan:
         """Change fields of the state."""
         self.state = msgspec.structs.replace(self.state, **fields)
 
-    def notify_all(self, kind: Kind, note: str) -> None:
+    def notify_all(self, kind: MessageKind, note: str) -> None:
         """Notify every open channel that has no notification in this plan."""
         for channel_state in self.state.open_channels:
             if (channel_state.dedup_id, channel_state.channel) not in self._notifications:
                 self.add(channel_state, kind, note)
         self.update_state(last_notified_at=self.at, has_unsent_changes=False)
 
-    def add(self, channel_state: ChannelState, kind: Kind, note: str) -> None:
+    def add(self, channel_state: ChannelState, kind: MessageKind, note: str) -> None:
         """Add a notification to one channel."""
         message = self._message(kind, note, incident_id=channel_state.dedup_id)
         self._notifications[(channel_state.dedup_id, channel_state.channel)] = Notification(
@@ -68,7 +73,13 @@ class NotificationPlan:
         )
 
     def open_channel(
-        self, channel: str, role: Role, kind: Kind, note: str, *, dedup_id: str | None = None
+        self,
+        channel: str,
+        role: NotificationRole,
+        kind: MessageKind,
+        note: str,
+        *,
+        dedup_id: str | None = None,
     ) -> None:
         """Notify a channel, which receives every change from now on."""
         before = self.state.find_channel(channel)
@@ -80,7 +91,7 @@ class NotificationPlan:
         self.set_channel(channel_state)
         self.add(channel_state, kind, note)
 
-    def close_channel(self, channel_state: ChannelState, kind: Kind, note: str) -> None:
+    def close_channel(self, channel_state: ChannelState, kind: MessageKind, note: str) -> None:
         """Send the last notification to a channel until it is opened again."""
         self.set_channel(msgspec.structs.replace(channel_state, is_open=False))
         self.add(channel_state, kind, note)
@@ -103,7 +114,7 @@ class NotificationPlan:
             message, notice.channel
         )
 
-    def _message(self, kind: Kind, note: str, **fields: Any) -> Message:  # noqa: ANN401 - as above
+    def _message(self, kind: MessageKind, note: str, **fields: Any) -> Message:  # noqa: ANN401 - as above
         own = self.state
         if not self._is_revised:
             self._is_revised = True

@@ -7,12 +7,12 @@ from typing import Final, Literal
 
 import msgspec
 
-from alerts.incidents.incident import State
+from alerts.incidents.incident import IncidentState
 from alerts.notify.channels import registry
 from alerts.notify.message import Impacted, Message
 
 # The owner of the root; an addressee of an escalation step.
-Role = Literal["owner", "step"]
+NotificationRole = Literal["owner", "step"]
 
 # Names of fields in the JSON of `incident_telling`. Services of the release before read it too.
 _CHANNEL_JSON: Final = {"dedup_id": "known_as", "page_count": "rung"}
@@ -43,7 +43,7 @@ class ChannelState(msgspec.Struct, frozen=True, rename=_CHANNEL_JSON):
     """
 
     channel: str
-    role: Role
+    role: NotificationRole
     dedup_id: str
     is_open: bool = True
     page_count: int = 0
@@ -107,7 +107,7 @@ class NotificationState(msgspec.Struct, frozen=True, kw_only=True, rename=_STATE
 
     incident_id: str
     draft: Message
-    incident_state: State
+    incident_state: IncidentState
     fault: str
     is_standing: bool = False
     is_early: bool = False

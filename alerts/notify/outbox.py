@@ -8,9 +8,9 @@ from alerts.notify.channels.name import ChannelName, parse_channel
 from alerts.notify.channels.registry import can_page
 from alerts.notify.delivery_queries import Metric
 from alerts.notify.message import Message, to_json
-from alerts.root_cause.severity import PAGE
 from lineage.catalog.tables import notification, notification_count
 from lineage.catalog.upsert import add_up, fold_rows, insert_for
+from lineage.states import PAGE
 
 _own = notification.c
 # Quotes inside of a JSON string are escaped: no name of an event can hold these characters.

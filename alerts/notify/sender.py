@@ -11,7 +11,13 @@ from sqlalchemy import Engine
 
 from alerts.notify import claims
 from alerts.notify.attempts import AttemptRecorder
-from alerts.notify.channels.channel import Deliverer, Outcome, PermanentFailure, Retryable, Sent
+from alerts.notify.channels.channel import (
+    Deliverer,
+    DeliveryOutcome,
+    PermanentFailure,
+    Retryable,
+    Sent,
+)
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.claims import SendClaim, correct_times
 from alerts.notify.fallback import Fallback
@@ -144,7 +150,7 @@ class Sender:
         with write_transaction(self._engine) as connection:
             return claims.claim(connection, channel, now, self._settings.lease_seconds)
 
-    def _send(self, claim: SendClaim) -> Outcome:
+    def _send(self, claim: SendClaim) -> DeliveryOutcome:
         channel = self._channels.get(claim.kind)
         if channel is None:
             reason = f"no channel of kind {claim.kind[:80]!r} is set"
@@ -156,7 +162,7 @@ class Sender:
             _log.exception("notification_failed", channel=claim.channel)
             return Retryable("internal", type(error).__name__, is_in_doubt=True)
 
-    def _record(self, claim: SendClaim, outcome: Outcome) -> None:
+    def _record(self, claim: SendClaim, outcome: DeliveryOutcome) -> None:
         now = to_micros(self._clock())
         with write_transaction(self._engine) as connection:
             self._recorder.record(connection, claim, outcome, now)

@@ -8,8 +8,9 @@ from typing import Final
 
 from alerts.incidents.steps import EventKind, IncidentEvent
 from alerts.incidents.times import BEGAN_AT
-from alerts.notify.formatting import CUT, format_duration, format_time
-from alerts.notify.message import OWN_PART, Impacted, Kind, Message, MessageRoot
+from alerts.notify.formatting import format_duration, format_time
+from alerts.notify.message import OWN_PART, Impacted, Message, MessageKind, MessageRoot
+from lineage.names.keys import CUT
 from lineage.states import UNAUTHORIZED_ACCESS
 
 _MAX_NAME: Final = 120
@@ -29,7 +30,7 @@ ERROR, FIRST_DIFFERENCE = "Error: ", "First difference: "
 ACKNOWLEDGE_LABEL, SUPPRESS_LABEL, FALSE_ALARM_LABEL = "Acknowledge", "Suppress", "False alarm"
 FOR_ONE_HOUR, FOR_FOUR_HOURS = "for 1 hour", "for 4 hours"
 
-_TITLES: Final[dict[Kind, str]] = {
+_TITLES: Final[dict[MessageKind, str]] = {
     "acknowledged": "Acknowledged",
     "resolved": "Resolved",
     "notice": "Notice",

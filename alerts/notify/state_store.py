@@ -22,14 +22,13 @@ from sqlalchemy import (
 
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.context import CAP_SECONDS, RoutingContext, next_due_at
-from alerts.notify.delivery_queries import FAILED
+from alerts.notify.delivery_queries import DELIVERY_FAILED
 from alerts.notify.message import to_json
 from alerts.notify.notification_plan import Notification, TakenStep
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.outbox import IS_PAGE, add_count, enqueue, prune_notifications
 from alerts.notify.planning import LONGEST_WAIT, RoutingResult
 from alerts.notify.ticket_caps import build_held_notices
-from alerts.root_cause.severity import PAGE
 from alerts.rules.incident_alerts import OUTAGE_KINDS
 from lineage.catalog.queries import split_batches
 from lineage.catalog.tables import (
@@ -42,6 +41,7 @@ from lineage.catalog.tables import (
 )
 from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import DAY_MICROS, SECOND_MICROS
+from lineage.states import PAGE
 
 MAX_DUE: Final = 200  # incidents in a transaction: others wait only briefly for the catalog
 NOBODY: Final = "nobody"  # the channel of a message that has none
@@ -112,7 +112,7 @@ def save_result(
         _record_step(connection, escalated, at)
     for reason, count in Counter(result.without_recipient).items():
         # As attempts to notify that failed: there is an alert on those.
-        add_count(connection, FAILED, NOBODY, reason, times=count)
+        add_count(connection, DELIVERY_FAILED, NOBODY, reason, times=count)
         _log.error(
             "notification_without_recipient",
             reason=reason,

@@ -15,7 +15,9 @@ from lineage.catalog.upsert import insert_for
 from lineage.errors import InvalidRequestError, NotNowError, RequestError, UnknownIncidentError
 from lineage.process.clock import DAY_MICROS, from_micros
 
-Action = Literal["acknowledge", "suppress", "unsuppress", "resolve", "escalate", "false_alarm"]
+CommandAction = Literal[
+    "acknowledge", "suppress", "unsuppress", "resolve", "escalate", "false_alarm"
+]
 
 MAX_NOTE = 500
 MAX_SUPPRESSED_DAYS = 30
@@ -34,7 +36,7 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     incident_id: str
-    action: Action
+    action: CommandAction
     by: str
     via: Via
     until: int | None = None

@@ -16,15 +16,14 @@ from sqlalchemy import Connection, insert, select, update
 from alerts.operator_actions.audit import DONE, Entry, Via, add_entry, rejected_entry, storable_text
 from lineage.catalog.tables import suppression
 from lineage.errors import InvalidRequestError, NotNowError, RequestError
-from lineage.names.names import join_parts
+from lineage.names.names import Name, join_parts
 from lineage.names.rules import SEPARATOR
 from lineage.policy import Policy
-from lineage.policy.model import Match, Suppression
+from lineage.policy.model import MatchPattern, Suppression
 from lineage.policy.patterns import Matcher, matcher
 from lineage.process.clock import DAY_MICROS, from_micros, instant_text, to_micros
 
 WindowEnd = tuple[str, int]  # the name of the window that hides it, and until when, µs
-Name = tuple[str, str]  # namespace and name, as the catalog has them
 
 MAX_DAYS: Final = 30
 MAX_AHEAD_DAYS: Final = 366
@@ -37,7 +36,7 @@ class SuppressionWindow(msgspec.Struct, frozen=True):
     """Suppression window; times in µs."""
 
     name: str
-    pattern: Match
+    pattern: MatchPattern
     begin: int
     until: int
 
@@ -65,7 +64,7 @@ def common_window(found: Iterable[WindowEnd | None]) -> WindowEnd | None:
     return min(known, key=lambda one: one[1]) if known and len(known) == len(each) else None
 
 
-def count_matches(pattern: Match, names: Iterable[Name]) -> int:
+def count_matches(pattern: MatchPattern, names: Iterable[Name]) -> int:
     """Return how many of these names a pattern matches."""
     tests = [(matcher(pattern), ("", 0))]
     return sum(_first_match(tests, *name) is not None for name in names)

@@ -14,8 +14,8 @@ from lineage.catalog.reader import CatalogReader
 from lineage.catalog.tables import incident, served_count
 from lineage.catalog.upsert import add_up, fold_rows
 
-METRIC: Final = "lineage_incident_verdicts"
-Verdict = Literal["judged", "false_alarm"]
+VERDICTS_METRIC: Final = "lineage_incident_verdicts"
+IncidentVerdict = Literal["judged", "false_alarm"]
 
 _COUNTS = "SELECT label, value FROM served_count WHERE metric = :metric ORDER BY label"
 
@@ -47,14 +47,14 @@ def record_false_alarm(connection: Connection, incident_id: str) -> None:
 
 def count_verdicts(reader: CatalogReader) -> list[VerdictCount]:
     """Return all series. Precision of a kind is 1 - false_alarm / judged."""
-    rows = reader.rows(_COUNTS, {"metric": METRIC})
+    rows = reader.rows(_COUNTS, {"metric": VERDICTS_METRIC})
     named = [(label.rpartition(" "), value) for label, value in rows]
     return [VerdictCount(kind, verdict, value) for (kind, _, verdict), value in named]
 
 
-def _add(connection: Connection, incident_id: str, verdict: Verdict) -> None:
+def _add(connection: Connection, incident_id: str, verdict: IncidentVerdict) -> None:
     kind = connection.scalar(
         select(incident.c.root_kind).where(incident.c.incident_id == incident_id)
     )
-    row = {"metric": METRIC, "label": f"{kind} {verdict}", "value": 1.0}
+    row = {"metric": VERDICTS_METRIC, "label": f"{kind} {verdict}", "value": 1.0}
     fold_rows(connection, served_count, [row], {"value": add_up})

@@ -7,7 +7,7 @@ import numpy as np
 import rustworkx as rx
 from numpy.typing import NDArray
 
-from lineage.graph.adjacency import Adjacency, Positions, adjacency
+from lineage.graph.adjacency import Adjacency, NodePositions, adjacency
 
 UNASSIGNED: Final = -1
 # Of each root, so many nodes that belong to an earlier one are named; and of all roots together
@@ -31,16 +31,18 @@ class Assignments(msgspec.Struct, frozen=True):
         is_cut: for each root, whether some of those were left out.
     """
 
-    roots: Positions
+    roots: NodePositions
     is_cycle: NDArray[np.bool_]
-    owner: Positions
-    edge: Positions
-    steps: Positions
-    shared: tuple[Positions, ...]
+    owner: NodePositions
+    edge: NodePositions
+    steps: NodePositions
+    shared: tuple[NodePositions, ...]
     is_cut: NDArray[np.bool_]
 
 
-def assign_members(parents: Positions, children: Positions, rank: Positions) -> Assignments:
+def assign_members(
+    parents: NodePositions, children: NodePositions, rank: NodePositions
+) -> Assignments:
     """Find the roots, and let each in the order of rank take what it reaches and is not taken.
 
     Args:
@@ -58,8 +60,8 @@ def assign_members(parents: Positions, children: Positions, rank: Positions) -> 
 
 
 def _find_roots(
-    parents: Positions, children: Positions, rank: Positions
-) -> tuple[Positions, NDArray[np.bool_]]:
+    parents: NodePositions, children: NodePositions, rank: NodePositions
+) -> tuple[NodePositions, NDArray[np.bool_]]:
     """Return the first by rank of each strongly connected component that no edge enters."""
     component = strong_components(parents, children, len(rank))
     is_entered = np.zeros(len(rank), dtype=np.bool_)
@@ -72,7 +74,7 @@ def _find_roots(
     return roots[order], is_cycle[order]
 
 
-def strong_components(parents: Positions, children: Positions, size: int) -> Positions:
+def strong_components(parents: NodePositions, children: NodePositions, size: int) -> NodePositions:
     """Return the number of each node's strongly connected component."""
     # Only what has edges of both kinds can be on a cycle: storms are mostly leaves.
     has_both = np.zeros(size, dtype=np.bool_)
@@ -103,7 +105,7 @@ class _Traversal:
         self.edge = np.full(size, UNASSIGNED, dtype=np.intp)
         self.steps = np.zeros(size, dtype=np.intp)
 
-    def take(self, position: int, root: int) -> tuple[Positions, bool]:
+    def take(self, position: int, root: int) -> tuple[NodePositions, bool]:
         """Return which nodes of an earlier root this one reaches, and whether they were cut."""
         self.owner[root], self._seen_by[root] = position, position
         frontier, border = np.array([root], dtype=np.intp), []
@@ -118,7 +120,7 @@ class _Traversal:
             border.append(ends[~is_free])
         return self._shared(np.concatenate(border), position)
 
-    def _shared(self, frontier: Positions, position: int) -> tuple[Positions, bool]:
+    def _shared(self, frontier: NodePositions, position: int) -> tuple[NodePositions, bool]:
         found = [frontier]
         count = len(frontier)
         while len(frontier):
@@ -130,7 +132,7 @@ class _Traversal:
             count += len(frontier)
         return np.sort(np.concatenate(found)), False
 
-    def _fresh(self, frontier: Positions, position: int) -> tuple[Positions, Positions]:
+    def _fresh(self, frontier: NodePositions, position: int) -> tuple[NodePositions, NodePositions]:
         """Return the next nodes that this root has not visited, and the edges to them."""
         _, slots = self._edges.slots(frontier)
         ends = self._edges.targets[slots]

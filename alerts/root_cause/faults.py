@@ -17,7 +17,7 @@ class FaultRoot(msgspec.Struct, frozen=True, order=True):
         entity: what `key` is of; `dataset` also for a source, and an unknown job; `cause`
             is what several roots have in common (`cause_merging.merge_by_cause`).
         key: of the job, the dataset or the cause; NO_KEY of a part of the service.
-        kind: of the fault, as in `kinds.KINDS`.
+        kind: of the fault, as in `kinds.FAULT_KINDS`.
         name: of the part of the service, or of the cause; empty else. Data, not markup.
     """
 

@@ -20,10 +20,10 @@ from alerts.root_cause.severity import (
     rate_severity,
 )
 from alerts.root_cause.snapshot import LineageSnapshot
-from lineage.graph.adjacency import Keys, Positions
+from lineage.graph.adjacency import Keys, NodePositions
 from lineage.graph.graph import Graph
 
-RULES: Final = SeverityRules()
+SEVERITY_RULES: Final = SeverityRules()
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _BYTES_A_KEY: Final = 8 + 4 + 1  # of a dataset in a `RootImpact`
 _BYTES_A_BAD_KEY: Final = 100  # of a number in a frozenset, about
@@ -31,8 +31,8 @@ _BYTES_A_BAD_KEY: Final = 100  # of a number in a frozenset, about
 
 class _GraphShape(msgspec.Struct, frozen=True, eq=False):
     keys: Keys
-    upstreams: Positions
-    downstreams: Positions
+    upstreams: NodePositions
+    downstreams: NodePositions
     tiers: NDArray[np.int8]
 
 
@@ -81,11 +81,11 @@ class ImpactWalks:
 
     def impact(self, group: FaultGroup) -> RootImpact:
         """Return all that is downstream of a root; nothing of it is kept."""
-        return impact_of_group(group, self.cache.graph, self._snapshot, RULES)
+        return impact_of_group(group, self.cache.graph, self._snapshot, SEVERITY_RULES)
 
     def severity(self, group: FaultGroup, now: int) -> IncidentSeverity:
         """Return how severe a fault is, by what is downstream of its root."""
-        return rate_severity(group, self._stake(group), self._snapshot, now, RULES)
+        return rate_severity(group, self._stake(group), self._snapshot, now, SEVERITY_RULES)
 
     def _stake(self, group: FaultGroup) -> RootImpact:
         starts, bad_keys = lost_outputs(group, self._snapshot), group.bad_keys
@@ -113,6 +113,6 @@ def _is_same_shape(one: _GraphShape, two: _GraphShape) -> bool:
 
 def _keep_paging(impact: RootImpact) -> RootImpact:
     """Keep the datasets whose tier can page; the others count in the score alone."""
-    pages = RULES.paging[impact.tiers]
+    pages = SEVERITY_RULES.paging[impact.tiers]
     kept = (impact.keys[pages], impact.hops[pages], impact.tiers[pages])
     return RootImpact(*kept, impact.score, impact.is_partial)

@@ -25,7 +25,7 @@ _ORIGINS = ("provenance", "unexpected_source")
 _LINEAGE_LOST = ("unreported", "mapping", *_ORIGINS)
 
 
-class Kind(msgspec.Struct, frozen=True):
+class FaultKind(msgspec.Struct, frozen=True):
     """Kind of a fault.
 
     Attributes:
@@ -50,9 +50,9 @@ class Kind(msgspec.Struct, frozen=True):
     explains_own: tuple[str, ...] = ()
 
 
-def _stopping_kind(kind: str, own: tuple[str, ...], *also: str, is_root: bool = True) -> Kind:
+def _stopping_kind(kind: str, own: tuple[str, ...], *also: str, is_root: bool = True) -> FaultKind:
     """Return the kind of a run that did not write, which makes downstream datasets late."""
-    return Kind(
+    return FaultKind(
         kind,
         extent="run",
         is_root=is_root,
@@ -62,17 +62,17 @@ def _stopping_kind(kind: str, own: tuple[str, ...], *also: str, is_root: bool = 
     )
 
 
-FAILED: Final = "failed"
+FAILED_KIND: Final = "failed"
 STANDING_GAP: Final = "standing_gap"
 PROVENANCE: Final = "provenance"
-KINDS: Final = (
-    _stopping_kind(FAILED, ("lost", "unreported", *_ABSENT)),
+FAULT_KINDS: Final = (
+    _stopping_kind(FAILED_KIND, ("lost", "unreported", *_ABSENT)),
     _stopping_kind("lost", ("unreported", *_ABSENT)),
     _stopping_kind("source_stopped", ("unreported", *_ABSENT)),
     # The job that reads the old name may find nothing there, and fail.
     _stopping_kind("renamed", ("unreported", *_ORIGINS, *_ABSENT), "failed", "mapping", *_ORIGINS),
     _stopping_kind("missing", ("unreported", "silent", "slow", "waiting")),
-    Kind(
+    FaultKind(
         "unreported",
         extent="run",
         explains=(*_LINEAGE_LOST, "waiting"),
@@ -81,31 +81,31 @@ KINDS: Final = (
     _stopping_kind("silent", ("slow", "waiting", *_ORIGINS), *_LINEAGE_LOST),
     _stopping_kind("slow", ("waiting",)),
     _stopping_kind("waiting", (), is_root=False),
-    Kind(
+    FaultKind(
         "standing_gap",
         urgency="ticket",
         explains=("waiting", "mapping", *_ORIGINS),
         explains_own=("mapping", *_ORIGINS),
     ),
-    Kind(
+    FaultKind(
         "schema_changed",
         extent="job",
         explains=("failed", "schema_changed", "quality"),
         explains_own=("quality",),
     ),
-    Kind("mapping", explains_own=_ORIGINS),
-    Kind("provenance", urgency="ticket"),
-    Kind("unexpected_source"),
-    Kind("quality", urgency="ticket", explains=("quality",)),
+    FaultKind("mapping", explains_own=_ORIGINS),
+    FaultKind("provenance", urgency="ticket"),
+    FaultKind("unexpected_source"),
+    FaultKind("quality", urgency="ticket", explains=("quality",)),
     # A required field is a ratio to raise, not a page for each dataset (`docs/slis.md`).
-    Kind("metadata", urgency="ticket"),
-    Kind("claimed", urgency="ticket"),
-    Kind("ingestion", urgency="page"),
-    Kind("access", urgency="page"),
-    Kind("set_aside", urgency="ticket"),
+    FaultKind("metadata", urgency="ticket"),
+    FaultKind("claimed", urgency="ticket"),
+    FaultKind("ingestion", urgency="page"),
+    FaultKind("access", urgency="page"),
+    FaultKind("set_aside", urgency="ticket"),
 )
-KIND_BY_ID: Final = {kind.id: kind for kind in KINDS}
-CODE: Final = {kind.id: code for code, kind in enumerate(KINDS)}
+KIND_BY_ID: Final = {kind.id: kind for kind in FAULT_KINDS}
+CODE: Final = {kind.id: code for code, kind in enumerate(FAULT_KINDS)}
 
 _OF_REASON: Final[dict[Reason, str]] = {
     "job_failed": "failed",
@@ -176,21 +176,21 @@ def progression_of(kind: str) -> Progression | None:
 
 
 def _relation(pairs: dict[str, tuple[str, ...]]) -> NDArray[np.bool_]:
-    fits = np.zeros((len(KINDS), len(KINDS)), dtype=np.bool_)
+    fits = np.zeros((len(FAULT_KINDS), len(FAULT_KINDS)), dtype=np.bool_)
     for kind, explained in pairs.items():
         fits[CODE[kind], [CODE[other] for other in explained]] = True
     return fits
 
 
 # [code of the parent, code of the child]
-EXPLAINS: Final = _relation({kind.id: kind.explains for kind in KINDS})
-EXPLAINS_OWN: Final = _relation({kind.id: kind.explains_own for kind in KINDS})
-IS_OF_RUN: Final = np.array([kind.extent == "run" for kind in KINDS])
-IS_OF_JOB: Final = np.array([kind.extent != "dataset" for kind in KINDS])
+EXPLAINS: Final = _relation({kind.id: kind.explains for kind in FAULT_KINDS})
+EXPLAINS_OWN: Final = _relation({kind.id: kind.explains_own for kind in FAULT_KINDS})
+IS_OF_RUN: Final = np.array([kind.extent == "run" for kind in FAULT_KINDS])
+IS_OF_JOB: Final = np.array([kind.extent != "dataset" for kind in FAULT_KINDS])
 # Nobody knows whether the data comes: upstream datasets are searched.
-IS_GAP: Final = np.array([kind.id in {STANDING_GAP, PROVENANCE} for kind in KINDS])
-IS_ROOT: Final = np.array([kind.is_root for kind in KINDS])
+IS_GAP: Final = np.array([kind.id in {STANDING_GAP, PROVENANCE} for kind in FAULT_KINDS])
+IS_ROOT: Final = np.array([kind.is_root for kind in FAULT_KINDS])
 # Kinds whose job writes nothing. What was late before its last write was not made late by it.
-HAS_STOPPED: Final = np.array([kind.delays for kind in KINDS])
+HAS_STOPPED: Final = np.array([kind.delays for kind in FAULT_KINDS])
 # A dataset with one of these wrote nothing since: a write of its own disproves its parent's guilt.
-IS_ABSENT: Final = np.array([kind.id in {"failed", *_ABSENT} for kind in KINDS])
+IS_ABSENT: Final = np.array([kind.id in {"failed", *_ABSENT} for kind in FAULT_KINDS])

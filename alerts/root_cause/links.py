@@ -19,7 +19,7 @@ from alerts.root_cause.kinds import (
 )
 from alerts.root_cause.snapshot import NEVER, NO_KEY, LineageSnapshot, Rows
 from alerts.root_cause.symptom_groups import SymptomGroups
-from lineage.graph.adjacency import Positions, equal_pairs
+from lineage.graph.adjacency import NodePositions, equal_pairs
 from lineage.process.clock import SECOND_MICROS
 
 # How far the parent may seem to have failed after the child, where its cadence is not known.
@@ -43,12 +43,12 @@ class Explanations(msgspec.Struct, frozen=True):
         job_keys: of the job that makes the last edge; NO_KEY within one job or dataset.
     """
 
-    parents: Positions
-    children: Positions
+    parents: NodePositions
+    children: NodePositions
     unobserved: NDArray[np.intp]
     job_keys: NDArray[np.int64]
 
-    def where(self, kept: NDArray[np.bool_] | Positions) -> "Explanations":
+    def where(self, kept: NDArray[np.bool_] | NodePositions) -> "Explanations":
         """Return those at these positions, or where this is true."""
         return Explanations(
             self.parents[kept], self.children[kept], self.unobserved[kept], self.job_keys[kept]
@@ -58,12 +58,12 @@ class Explanations(msgspec.Struct, frozen=True):
 class _Paths(msgspec.Struct, frozen=True):
     """Path from a symptom to a dataset: direct, or through unobserved datasets."""
 
-    symptoms: Positions
-    ends: Positions
+    symptoms: NodePositions
+    ends: NodePositions
     unobserved: NDArray[np.intp]
     job_keys: NDArray[np.int64]
 
-    def where(self, kept: NDArray[np.bool_] | Positions) -> "_Paths":
+    def where(self, kept: NDArray[np.bool_] | NodePositions) -> "_Paths":
         """Return those at these positions, or where this is true."""
         return _Paths(
             self.symptoms[kept], self.ends[kept], self.unobserved[kept], self.job_keys[kept]
@@ -109,7 +109,7 @@ def _find_paths(found: Rows, snapshot: LineageSnapshot) -> list[_Paths]:
     return ways
 
 
-def _path_ids(ways: _Paths, found: Rows) -> Positions:
+def _path_ids(ways: _Paths, found: Rows) -> NodePositions:
     """Return one number for each symptom at each end."""
     return np.asarray(ways.ends * len(found) + ways.symptoms)
 
@@ -181,7 +181,7 @@ class SymptomTimes(msgspec.Struct, frozen=True):
     earliest: NDArray[np.int64]
     latest: NDArray[np.int64]
 
-    def fit(self, parents: Positions, children: Positions) -> NDArray[np.bool_]:
+    def fit(self, parents: NodePositions, children: NodePositions) -> NDArray[np.bool_]:
         """Return whether each parent failed first, within its child's cadence, and stopped it."""
         began, child_began = self.onset[parents], self.onset[children]
         is_in_time = (began >= self.earliest[children]) & (began <= self.latest[children])

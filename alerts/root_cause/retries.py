@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from alerts.root_cause.faults import FaultGroup, FaultRoot
-from alerts.root_cause.kinds import FAILED
+from alerts.root_cause.kinds import FAILED_KIND
 from alerts.root_cause.snapshot import LineageSnapshot
 from lineage.graph.adjacency import positions_in
 from lineage.process.clock import SECOND_MICROS
@@ -94,12 +94,12 @@ class RetryRules(msgspec.Struct, frozen=True):
     fresh_seconds: float = 86_400
 
 
-RULES: Final = RetryRules()
+RETRY_RULES: Final = RetryRules()
 
 
 def select_failures(found: Iterable[FaultGroup], snapshot: LineageSnapshot) -> frozenset[FaultRoot]:
     """Return the roots of latent groups that failed, of critical and important datasets."""
-    failed = (each for each in found if each.is_latent and each.root.kind == FAILED)
+    failed = (each for each in found if each.is_latent and each.root.kind == FAILED_KIND)
     return frozenset(each.root for each in failed if _is_important(each, snapshot))
 
 
@@ -109,7 +109,7 @@ def _is_important(group: FaultGroup, snapshot: LineageSnapshot) -> bool:
 
 
 def find_retry_wait(
-    attempts: Sequence[RunAttempt], usual: UsualFigures, rules: RetryRules = RULES
+    attempts: Sequence[RunAttempt], usual: UsualFigures, rules: RetryRules = RETRY_RULES
 ) -> RetryWait:
     """Return until when nobody is notified of the newest failure.
 

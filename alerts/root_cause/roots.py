@@ -15,11 +15,11 @@ from alerts.root_cause.faults import (
     SharedMember,
     UnknownReason,
 )
-from alerts.root_cause.kinds import IS_ROOT, KINDS
+from alerts.root_cause.kinds import FAULT_KINDS, IS_ROOT
 from alerts.root_cause.links import NO_DATASET, Explanations, find_links
 from alerts.root_cause.snapshot import NO_KEY, LineageSnapshot, Rows, SliViolation, find_symptoms
 from alerts.root_cause.symptom_groups import SymptomGroups, group_symptoms
-from lineage.graph.adjacency import Positions, spans
+from lineage.graph.adjacency import NodePositions, spans
 
 
 def find_faults(
@@ -82,7 +82,7 @@ class _FaultBuilder:
             is_shared_cut=bool(self._claims.is_cut[position]),
         )
 
-    def _shared(self, others: Positions) -> Iterator[SharedMember]:
+    def _shared(self, others: NodePositions) -> Iterator[SharedMember]:
         if not len(others):
             return
         counts = self._counts[others]
@@ -97,7 +97,8 @@ class _FaultBuilder:
 def _roots_of_groups(groups: SymptomGroups) -> list[FaultRoot]:
     columns = zip(groups.is_job.tolist(), groups.key.tolist(), groups.kind.tolist(), strict=True)
     return [
-        FaultRoot("job" if job else "dataset", key, KINDS[kind].id) for job, key, kind in columns
+        FaultRoot("job" if job else "dataset", key, FAULT_KINDS[kind].id)
+        for job, key, kind in columns
     ]
 
 
@@ -107,10 +108,10 @@ class _Evidence(msgspec.Struct, frozen=True):
     `is_end`: the link ends here, and not at another output of the same job.
     """
 
-    link: Positions
-    symptom: Positions
+    link: NodePositions
+    symptom: NodePositions
     is_end: NDArray[np.bool_]
-    steps: Positions
+    steps: NodePositions
 
 
 def _find_evidence(
@@ -134,7 +135,7 @@ def _build_members(
 ) -> Iterator[Member]:
     """Yield one member for each symptom, with the steps and fault of its group."""
     keys = snapshot.keys[found["dataset"]].tolist()
-    kinds = [KINDS[kind].id for kind in found["kind"].tolist()]
+    kinds = [FAULT_KINDS[kind].id for kind in found["kind"].tolist()]
     faults = _roots_of_groups(groups)
     columns = (evidence.link, evidence.symptom, evidence.is_end, evidence.steps, groups.of)
     rows = zip(*(column.tolist() for column in columns), strict=True)

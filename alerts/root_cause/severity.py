@@ -12,11 +12,9 @@ from alerts.root_cause.snapshot import NEVER, NO_KEY, LineageSnapshot, Rows
 from lineage.graph.adjacency import Keys, positions_in
 from lineage.graph.graph import Graph
 from lineage.process.clock import SECOND_MICROS
-from lineage.states import OPTIONAL, TIERS
+from lineage.states import OPTIONAL, PAGE, TICKET, TIERS
 
 Level = Literal["ticket", "page"]
-PAGE: Final = "page"
-TICKET: Final = "ticket"
 # Why it is that level: the kind alone says so; a dataset of a tier that pages is bad already, will
 # be before anybody of its tier can answer, cannot be written any more before its deadline, or will
 # be later than that; or there is none downstream.

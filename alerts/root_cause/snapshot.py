@@ -20,7 +20,7 @@ NEVER: Final = 0
 NO_KEY: Final = 0
 
 # One row a dataset that is in the graph or has a fact.
-DATASET: Final = np.dtype(
+DATASET_RECORD: Final = np.dtype(
     [
         ("key", np.int64),
         ("job_key", np.int64),  # of the job that writes it; NO_KEY: not known
@@ -85,7 +85,7 @@ class LineageSnapshot(msgspec.Struct, frozen=True, dict=True):
     """Datasets and graph as of onset.
 
     Attributes:
-        datasets: `DATASET`, by key, each once.
+        datasets: `DATASET_RECORD`, by key, each once.
         upstreams: of each edge, the position of its origin in `datasets`. No loops; each pair
             once, by origin, then end.
         downstreams: and of its end.
@@ -112,8 +112,8 @@ def build_snapshot(
     """Put together what belongs together.
 
     Args:
-        datasets: `DATASET`, in any order, each key once. A key that only edges have is taken for
-            a dataset that cannot be observed.
+        datasets: `DATASET_RECORD`, in any order, each key once. A key that only edges have is
+            taken for a dataset that cannot be observed.
         edges: in any order; repeats and loops do no harm.
         failed_run_ids: by dataset key.
 
@@ -143,7 +143,7 @@ def _add_unknown_datasets(datasets: Rows, in_edges: Keys) -> Rows:
     fresh = np.unique(in_edges[~is_member(keys, in_edges)])
     if not len(fresh):
         return ordered
-    unknown = np.zeros(len(fresh), dtype=DATASET)
+    unknown = np.zeros(len(fresh), dtype=DATASET_RECORD)
     unknown["key"], unknown["cadence_seconds"] = fresh, np.nan
     unknown["tier"] = TIERS.index(OPTIONAL)
     return np.sort(np.concatenate([ordered, unknown]), order="key")

@@ -4,9 +4,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.root_cause.kinds import IS_OF_JOB, IS_ROOT, KINDS
+from alerts.root_cause.kinds import FAULT_KINDS, IS_OF_JOB, IS_ROOT
 from alerts.root_cause.snapshot import NO_KEY, LineageSnapshot, Rows
-from lineage.graph.adjacency import Positions
+from lineage.graph.adjacency import NodePositions
 
 
 class SymptomGroups(msgspec.Struct, frozen=True):
@@ -24,15 +24,15 @@ class SymptomGroups(msgspec.Struct, frozen=True):
         rank: who is named as root: who failed first, symptoms after all others; 0 is the first.
     """
 
-    of: Positions
-    home: Positions
+    of: NodePositions
+    home: NodePositions
     kind: NDArray[np.int8]
     onset: NDArray[np.int64]
     key: NDArray[np.int64]
     is_job: NDArray[np.bool_]
-    first: Positions
+    first: NodePositions
     is_latent: NDArray[np.bool_]
-    rank: Positions
+    rank: NodePositions
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -47,7 +47,7 @@ def group_symptoms(found: Rows, snapshot: LineageSnapshot) -> SymptomGroups:
     _, homes = np.unique(np.stack([keys, has_job]), axis=1, return_inverse=True)
     is_of_job = IS_OF_JOB[found["kind"]]
     entity = np.where(is_of_job, homes, len(found) + found["dataset"])
-    codes = entity * len(KINDS) + found["kind"]
+    codes = entity * len(FAULT_KINDS) + found["kind"]
     _, of = np.unique(codes, return_inverse=True)
     first = _first_symptoms(of, found)
     is_latent = np.ones(len(first), dtype=np.bool_)
@@ -60,7 +60,7 @@ def group_symptoms(found: Rows, snapshot: LineageSnapshot) -> SymptomGroups:
     return SymptomGroups(of, homes[first], kind, onset, key, is_job, first, is_latent, rank)
 
 
-def _first_symptoms(of: Positions, found: Rows) -> Positions:
+def _first_symptoms(of: NodePositions, found: Rows) -> NodePositions:
     order = np.lexsort((np.arange(len(of)), found["is_latent"], found["onset"], of))
     begins = np.ones(len(order), dtype=np.bool_)
     begins[1:] = np.diff(of[order]) != 0

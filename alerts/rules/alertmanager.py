@@ -4,7 +4,7 @@ from typing import Any, Final, get_args
 
 import msgspec
 
-from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET, AlertSeverity
+from alerts.rules.burn_windows import ESCALATION, AlertSeverity
 from alerts.rules.inhibition import DATASET_ALERTS, build_inhibitions
 from alerts.rules.model import OUTSIDE, to_yaml
 from alerts.rules.mute_times import build_mute_times
@@ -12,6 +12,7 @@ from alerts.rules.promql import equal
 from alerts.rules.rule_file import AlertOwners
 from alerts.rules.service_alerts import WATCHDOG
 from lineage.policy.model import Policy
+from lineage.states import PAGE, TICKET
 
 WATCHDOG_RECEIVER: Final = "watchdog"
 OUTSIDE_RECEIVER: Final = "outside"

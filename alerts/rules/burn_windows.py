@@ -11,9 +11,9 @@ from typing import Final, Literal
 
 import msgspec
 
+from lineage.states import PAGE, TICKET
+
 AlertSeverity = Literal["page", "ticket", "escalation"]
-PAGE: Final = "page"
-TICKET: Final = "ticket"
 ESCALATION: Final = "escalation"
 
 BUDGET_WINDOW: Final = "30d"  # what an error budget is for

@@ -19,7 +19,6 @@ from alerts.rules.burn_windows import (
     ESCALATION_WINDOW,
     LEAST_OBSERVED,
     PACE_WINDOW,
-    TICKET,
     AlertSeverity,
     BurnWindow,
     pace_count,
@@ -38,6 +37,7 @@ from alerts.rules.recordings import (
     unexplained_of,
     unexplained_ratio,
 )
+from lineage.states import TICKET
 
 _BURN_RATE: Final = "sli_tier_window:lineage_error_budget_burn:rate"
 _SeriesOf = Callable[[str], str]  # by the window

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from alerts.rules.burn_windows import PAGE, TICKET
 from alerts.rules.model import AlertRule
 from alerts.rules.promql import bridge, quote, selector
+from lineage.states import PAGE, TICKET
 
-OPEN: Final = "lineage_incident_open"
-NAMES: Final = {PAGE: "LinewardIncidentPage", TICKET: "LinewardIncidentTicket"}
+OPEN_SERIES: Final = "lineage_incident_open"
+INCIDENT_ALERT_NAMES: Final = {PAGE: "LinewardIncidentPage", TICKET: "LinewardIncidentTicket"}
 # Parts of Lineward; while one of the first fails, no lineage comes in.
 # Kinds of the roots of incidents in which no lineage comes in.
 OUTAGE_KINDS: Final = ("collector", "pipeline", "service")
@@ -18,11 +18,11 @@ _LABELS = "incident, root_kind, severity, owner"
 
 def incident_alerts() -> Iterator[AlertRule]:
     """Return the alerts on pages and tickets; the series names the owner."""
-    for severity, name in NAMES.items():
+    for severity, name in INCIDENT_ALERT_NAMES.items():
         yield AlertRule(
             name=name,
             # Several services show the same incident.
-            expr=f"max by ({_LABELS}) ({bridge(selector(OPEN, severity=severity))}) > 0",
+            expr=f"max by ({_LABELS}) ({bridge(selector(OPEN_SERIES, severity=severity))}) > 0",
             severity=severity,
             owner=None,
             summary="Incident {{ $labels.incident }} is open (kind: {{ $labels.root_kind }})",

@@ -2,16 +2,16 @@
 
 from typing import Any, Final
 
-from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET, AlertSeverity
-from alerts.rules.incident_alerts import NAMES, OUTAGE_KINDS, OWN_ROOTS
+from alerts.rules.burn_windows import ESCALATION, AlertSeverity
+from alerts.rules.incident_alerts import INCIDENT_ALERT_NAMES, OUTAGE_KINDS, OWN_ROOTS
 from alerts.rules.model import OUTAGE_LABEL, OUTSIDE
 from alerts.rules.promql import equal, none_of, one_of, unequal
 from alerts.rules.service_alert_table import INGESTING, ROLE_FAILING
 from alerts.rules.service_alerts import SCRAPE_DOWN
-from alerts.rules.zero_budget import UNAUTHORIZED
-from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
+from alerts.rules.zero_budget import UNAUTHORIZED_ALERT
+from lineage.states import INGESTION_LAG, PAGE, TICKET, UNAUTHORIZED_ACCESS
 
-_INCIDENT = equal("alertname", NAMES[PAGE])
+_INCIDENT = equal("alertname", INCIDENT_ALERT_NAMES[PAGE])
 _OUTAGES: Final = (
     [equal("root", OUTAGE_LABEL)],
     [_INCIDENT, one_of("root_kind", OUTAGE_KINDS)],
@@ -43,7 +43,9 @@ def build_inhibitions() -> list[dict[str, Any]]:
             )
             for role in OWN_ROOTS
         ),
-        _rule([_INCIDENT, equal("root_kind", UNAUTHORIZED_ACCESS.name)], [_named(UNAUTHORIZED)]),
+        _rule(
+            [_INCIDENT, equal("root_kind", UNAUTHORIZED_ACCESS.name)], [_named(UNAUTHORIZED_ALERT)]
+        ),
         _rule(
             [_named(SCRAPE_DOWN), equal("reach", OUTSIDE["reach"])], [one_of("alertname", _BLIND)]
         ),

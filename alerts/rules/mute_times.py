@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from lineage.policy.model import Match, Policy
+from lineage.policy.model import MatchPattern, Policy
 from lineage.policy.patterns import PatternParts
 
 _MINUTE = timedelta(minutes=1)
@@ -25,7 +25,7 @@ def build_mute_times(policy: Policy) -> list[dict[str, Any]]:
     ]
 
 
-def _matches_all(match: Match) -> bool:
+def _matches_all(match: MatchPattern) -> bool:
     if isinstance(match, PatternParts):
         return {*match.namespace, *match.name} == {"*"}
     return set(match) == {"*"}

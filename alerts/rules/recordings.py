@@ -16,18 +16,16 @@ from alerts.rules.burn_windows import (
     ESCALATION_WINDOW,
     LEAST_OBSERVED,
     PACE_WINDOW,
-    PAGE,
-    TICKET,
     AlertSeverity,
     subquery_steps,
 )
-from alerts.rules.incident_alerts import OPEN, OUTAGE_KINDS
+from alerts.rules.incident_alerts import OPEN_SERIES, OUTAGE_KINDS
 from alerts.rules.model import RecordingRule
 from alerts.rules.promql import selector
-from lineage.states import INGESTION_LAG
+from lineage.states import INGESTION_LAG, PAGE, TICKET
 
 TOTAL: Final = "lineage_sli_total"
-GOOD: Final = "lineage_sli_good_total"
+GOOD_SERIES: Final = "lineage_sli_good_total"
 EXPLAINED: Final = "lineage_sli_explained_total"
 _LEVEL = "sli_tier"
 BUDGET_LEFT: Final = f"{_LEVEL}:lineage_error_budget_left:ratio{BUDGET_WINDOW}"
@@ -94,7 +92,7 @@ def _increase(counter: str, window: str) -> str:
 def count_records(window: str) -> Iterator[RecordingRule]:
     """Yield the rules for all and bad of one window, and their ratio."""
     yield RecordingRule(all_of(window), _increase(TOTAL, window))
-    bad = f"clamp_min({all_of(window)} - {_increase(GOOD, window)}, 0)"
+    bad = f"clamp_min({all_of(window)} - {_increase(GOOD_SERIES, window)}, 0)"
     yield RecordingRule(bad_of(window), bad)
     yield RecordingRule(bad_ratio(window), f"{bad_of(window)} / ({all_of(window)} > 0)")
 
@@ -125,7 +123,7 @@ def _late_after_outages(window: str) -> str:
     No catalog counts these: the bad of each five minutes is summed where such an incident was open.
     """
     late = selector(bad_of(PACE_WINDOW), sli=INGESTION_LAG.name)
-    outage = f'{OPEN}{{root_kind=~"{"|".join(OUTAGE_KINDS)}"}}'
+    outage = f'{OPEN_SERIES}{{root_kind=~"{"|".join(OUTAGE_KINDS)}"}}'
     behind = f"{late} and on () max(max_over_time({outage}[{_LATE_BEHIND}])) > 0"
     return f"sum_over_time(({behind})[{window}:{PACE_WINDOW}])"
 

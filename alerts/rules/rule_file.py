@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from alerts.rules.budgets import SUBJECTS, Budget, explain_unrendered, load_budgets
-from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET
+from alerts.rules.burn_windows import ESCALATION
 from alerts.rules.burns import (
     ESCALATED,
     EXHAUSTED,
@@ -20,6 +20,7 @@ from alerts.rules.recordings import budget_records, quick_records, slow_records
 from alerts.rules.service_alerts import ScrapeJobs, service_alerts, watchdog
 from alerts.rules.zero_budget import OBJECTIVE_BROKEN, zero_budget_alerts, zero_budget_records
 from lineage.policy.model import Policy
+from lineage.states import PAGE, TICKET
 
 # Below the 5 minutes after which Prometheus forgets a value.
 _SLOW_INTERVAL: Final = "2m"

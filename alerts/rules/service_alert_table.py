@@ -10,9 +10,9 @@ A description may hold `{since}`, since when the alert fires, and the names of t
 from typing import Final
 
 from alerts.rules import service_queries as queries
-from alerts.rules.burn_windows import PAGE, TICKET
 from alerts.rules.model import OUTAGE_LABEL, ServiceAlert
 from alerts.rules.promql import equal, none_of, one_of, query_template
+from lineage.states import PAGE, TICKET
 
 ROLE_FAILING: Final = "LineageRoleFailing"
 INGESTING: Final = ("collector", "pipeline")

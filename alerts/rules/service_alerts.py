@@ -5,9 +5,9 @@ from typing import Final
 import msgspec
 
 from alerts.rules import service_queries as queries
-from alerts.rules.burn_windows import PAGE
 from alerts.rules.model import OUTAGE_LABEL, AlertRule, ServiceAlert, since
 from alerts.rules.service_alert_table import SERVICE_ALERTS
+from lineage.states import PAGE
 
 WATCHDOG: Final = "Watchdog"
 SCRAPE_DOWN: Final = "LinewardScrapeDown"

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from alerts.rules.budgets import Budget
-from alerts.rules.burn_windows import PAGE
 from alerts.rules.model import AlertRule, RecordingRule, since
 from alerts.rules.promql import bridge, selector
-from alerts.rules.recordings import EXPLAINED, GOOD, TOTAL, unexplained_ratio
-from lineage.states import UNAUTHORIZED_ACCESS
+from alerts.rules.recordings import EXPLAINED, GOOD_SERIES, TOTAL, unexplained_ratio
+from lineage.states import PAGE, UNAUTHORIZED_ACCESS
 
-UNAUTHORIZED: Final = "UnauthorizedAccess"
+UNAUTHORIZED_ALERT: Final = "UnauthorizedAccess"
 OBJECTIVE_BROKEN: Final = "ObjectiveBroken"
 UNEXPLAINED: Final = "sli_tier_epoch:lineage_sli_unexplained:sum"
 _SHOWN_FOR = "1h"  # how long one event fires
@@ -42,7 +41,9 @@ def zero_budget_records(budgets: Iterable[Budget]) -> list[RecordingRule]:
 def _unexplained(own: dict[str, str]) -> str:
     # Several services, or one that got another address, export the same counters: the highest.
     each = "max by (sli, tier, tier_origin, epoch)"
-    total, good, explained = (bridge(selector(one, **own)) for one in (TOTAL, GOOD, EXPLAINED))
+    total, good, explained = (
+        bridge(selector(one, **own)) for one in (TOTAL, GOOD_SERIES, EXPLAINED)
+    )
     bad = f"sum by (sli, tier, epoch) ({each} ({total} - {good}))"
     in_incidents = f"sum by (sli, tier, epoch) ({each} ({explained}))"
     return f"{bad}\n- ({in_incidents} or 0 * {bad})"
@@ -63,7 +64,7 @@ def _event_alert(budget: Budget, owner: str) -> AlertRule:
         f"sum by (sli, tier) ({now} - min_over_time({now}[{_SHOWN_FOR}])) > 0.5\n"
         f"or\n(sum by (sli, tier) ({now}) > 0.5 unless on (sli, tier) {before})"
     )
-    name = UNAUTHORIZED if budget.sli == UNAUTHORIZED_ACCESS else OBJECTIVE_BROKEN
+    name = UNAUTHORIZED_ALERT if budget.sli == UNAUTHORIZED_ACCESS else OBJECTIVE_BROKEN
     return AlertRule(
         name=name,
         expr=expr,

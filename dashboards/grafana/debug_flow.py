@@ -2,12 +2,22 @@
 
 from typing import Final
 
-from alerts.rules.service_queries import SHIPPERS_WAITING
+from alerts.rules.service_queries import SHIPPER_LAG, SHIPPERS_WAITING
 from dashboards.grafana import links
 from dashboards.grafana.queries import counter_increase, service_max
-from dashboards.grafana.spec import GREEN, ORANGE, PLAIN, RED, Kind, Panel, Query, Step, bad_from
+from dashboards.grafana.spec import (
+    GREEN,
+    ORANGE,
+    PLAIN,
+    RED,
+    Panel,
+    PanelKind,
+    Query,
+    ThresholdStep,
+    bad_from,
+)
 
-_NEITHER: Final[tuple[Step, ...]] = ((None, PLAIN),)
+_NEITHER: Final[tuple[ThresholdStep, ...]] = ((None, PLAIN),)
 _MOST_SERIES = 10_000  # what docs/metrics.md promises
 
 
@@ -17,8 +27,8 @@ def _panel(  # noqa: PLR0913 - what makes one picture
     *queries: Query,
     leads: str,
     unit: str = "short",
-    steps: tuple[Step, ...] = _NEITHER,
-    kind: Kind = "trend",
+    steps: tuple[ThresholdStep, ...] = _NEITHER,
+    kind: PanelKind = "trend",
     width: int = 8,
     no_value: str = "no data",
 ) -> Panel:
@@ -57,7 +67,7 @@ def spool_panels() -> tuple[Panel, ...]:
             " the same machine as the service. Minutes: the pipeline is down or stuck in a"
             " batch. In shippers: age of the oldest event that Kafka has not accepted.",
             Query(service_max("lineage_pipeline_backlog_oldest_seconds"), "oldest"),
-            Query(service_max("lineage_shipper_lag_seconds"), "in shippers"),
+            Query(SHIPPER_LAG, "in shippers"),
             unit="s",
             steps=((None, GREEN), (60, ORANGE), (300, RED)),
             leads="LineageIngestionStopped",

@@ -5,7 +5,7 @@ from dashboards.grafana import links
 from dashboards.grafana.executive_compliance import compliance_panels, provenance_panels
 from dashboards.grafana.executive_incidents import changes_panel, incident_panels
 from dashboards.grafana.queries import (
-    TIER,
+    SELECTED_TIER,
     WITHOUT_LINEAGE,
     evaluation_age,
     open_incidents,
@@ -17,7 +17,7 @@ from dashboards.grafana.spec import (
     RED,
     YELLOW,
     Board,
-    Objectives,
+    ObjectiveLookup,
     Panel,
     PanelRow,
     Query,
@@ -26,7 +26,7 @@ from dashboards.grafana.spec import (
 )
 
 
-def executive_dashboard(asked: Objectives) -> Board:
+def executive_dashboard(asked: ObjectiveLookup) -> Board:
     """Return the dashboard; its thresholds are the policy's objectives."""
     return Board(
         uid=links.EXECUTIVE,
@@ -46,7 +46,7 @@ def executive_dashboard(asked: Objectives) -> Board:
     )
 
 
-def today(asked: Objectives) -> tuple[Panel, ...]:
+def today(asked: ObjectiveLookup) -> tuple[Panel, ...]:
     """Return six figures that need no scrolling."""
     return (
         Panel(
@@ -148,7 +148,7 @@ def today(asked: Objectives) -> tuple[Panel, ...]:
     )
 
 
-def coverage(asked: Objectives) -> tuple[Panel, ...]:
+def coverage(asked: ObjectiveLookup) -> tuple[Panel, ...]:
     """Return the coverage of critical datasets, as measured and as corrected."""
     critical = 'sli="coverage",tier="critical"'
     return (
@@ -202,7 +202,7 @@ def budgets() -> tuple[Panel, ...]:
         "Remaining 30-day error budget of each SLO and tier: 1 - bad / allowed, from the"
         " recording rules of `lineward render rules`. Too early: less than 15 days of data."
     )
-    by = service_max(BUDGET_LEFT, "sli", "tier", where=TIER)
+    by = service_max(BUDGET_LEFT, "sli", "tier", where=SELECTED_TIER)
     return (
         Panel(
             kind="bars",

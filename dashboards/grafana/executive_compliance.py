@@ -1,22 +1,24 @@
 """Rows of the executive dashboard on compliance: what lacks lineage, owners or tags."""
 
 from dashboards.grafana import links
-from dashboards.grafana.queries import TIER, WITHOUT_LINEAGE, service_max
+from dashboards.grafana.queries import SELECTED_TIER, WITHOUT_LINEAGE, service_max
 from dashboards.grafana.spec import (
     GREEN,
     RED,
     YELLOW,
-    Objectives,
+    ObjectiveLookup,
     Panel,
     Query,
     bad_from,
     good_from,
 )
 
+_WITHOUT_OWNER = service_max("lineage_datasets_without_owner", "tier", where=SELECTED_TIER)
 
-def provenance_panels(asked: Objectives) -> tuple[Panel, ...]:
+
+def provenance_panels(asked: ObjectiveLookup) -> tuple[Panel, ...]:
     """Return the datasets without a known origin: how many, since when, and whose."""
-    rate = service_max("lineage_missing_provenance_ratio", "tier", where=TIER)
+    rate = service_max("lineage_missing_provenance_ratio", "tier", where=SELECTED_TIER)
     named = 'label_replace({}, "owner", "(nobody)", "owner", "^$")'
     by_owner = named.format(f"sum by (owner) ({WITHOUT_LINEAGE})")
     return (
@@ -69,7 +71,7 @@ def provenance_panels(asked: Objectives) -> tuple[Panel, ...]:
     )
 
 
-def compliance_panels(asked: Objectives) -> tuple[Panel, ...]:
+def compliance_panels(asked: ObjectiveLookup) -> tuple[Panel, ...]:
     """Return panels for auditors."""
     regulated = 'tier="regulated"'
     return (
@@ -111,9 +113,7 @@ def compliance_panels(asked: Objectives) -> tuple[Panel, ...]:
                 " about these datasets. Set an owner in lineward.yaml."
             ),
             unit="short",
-            queries=(
-                Query(f"sum({service_max('lineage_datasets_without_owner', 'tier', where=TIER)})"),
-            ),
+            queries=(Query(f"sum({_WITHOUT_OWNER})"),),
             no_value="unknown",
             steps=((None, GREEN), (1, YELLOW)),
             width=4,

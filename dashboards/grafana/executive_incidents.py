@@ -2,7 +2,7 @@
 
 from dashboards.grafana import links
 from dashboards.grafana.queries import (
-    DATASET,
+    SELECTED_DATASET,
     consumers,
     open_incidents,
     recent_changes,
@@ -80,7 +80,7 @@ def _mean(title: str, phase: str, words: str) -> Panel:
 
 def changes_panel() -> Panel:
     """Return the table of changes and their impact."""
-    of = recent_changes(DATASET)
+    of = recent_changes(SELECTED_DATASET)
     return Panel(
         kind="table",
         title="Changes of 7 days by critical consumers",

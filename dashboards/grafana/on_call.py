@@ -3,9 +3,9 @@
 from dashboards.grafana import links
 from dashboards.grafana.on_call_flow import burning_panels, ingestion_panels, notifications_panel
 from dashboards.grafana.queries import (
-    DATASET,
-    OWNER,
-    TIER,
+    SELECTED_DATASET,
+    SELECTED_OWNER,
+    SELECTED_TIER,
     consumers,
     evaluation_age,
     open_incidents,
@@ -168,7 +168,7 @@ def _incidents() -> Panel:
 
 
 def _missing() -> Panel:
-    where = f'sli="coverage",state="bad",{TIER},{OWNER},{DATASET}'
+    where = f'sli="coverage",state="bad",{SELECTED_TIER},{SELECTED_OWNER},{SELECTED_DATASET}'
     lasting = f"max_over_time(lineage_dataset_state{{{where}}}[1h])"
     labels = ("dataset_namespace", "dataset", "tier", "owner", "reason")
     return Panel(

@@ -3,11 +3,21 @@
 from alerts.rules.burn_windows import BURN_WINDOWS
 from alerts.rules.recordings import bad_ratio, unexplained_ratio
 from dashboards.grafana import links
-from dashboards.grafana.queries import TIER, counter_increase, service_max
-from dashboards.grafana.spec import GREEN, ORANGE, PLAIN, RED, Link, Panel, Query, Step, bad_from
+from dashboards.grafana.queries import SELECTED_TIER, counter_increase, service_max
+from dashboards.grafana.spec import (
+    GREEN,
+    ORANGE,
+    PLAIN,
+    RED,
+    Link,
+    Panel,
+    Query,
+    ThresholdStep,
+    bad_from,
+)
 
 _PAGING = min(float(one.factor) for one in BURN_WINDOWS if one.severity == "page")
-_BURN_STEPS: tuple[Step, ...] = ((None, GREEN), (1, ORANGE), (_PAGING, RED))
+_BURN_STEPS: tuple[ThresholdStep, ...] = ((None, GREEN), (1, ORANGE), (_PAGING, RED))
 
 
 def ingestion_panels() -> tuple[Panel, ...]:
@@ -92,8 +102,8 @@ def burning_panels() -> tuple[Panel, ...]:
 
 
 def _burn(title: str, ratio: str, words: str) -> Panel:
-    objective = service_max("lineage_sli_objective_ratio", "sli", "tier", where=TIER)
-    share = service_max(ratio, "sli", "tier", where=TIER)
+    objective = service_max("lineage_sli_objective_ratio", "sli", "tier", where=SELECTED_TIER)
+    share = service_max(ratio, "sli", "tier", where=SELECTED_TIER)
     return Panel(
         kind="trend",
         title=title,

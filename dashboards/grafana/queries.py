@@ -4,9 +4,9 @@ from typing import Final
 
 from alerts.rules.service_queries import SHIPPERS_WAITING
 
-TIER: Final = 'tier=~"$tier"'
-OWNER: Final = 'owner=~"$owner"'
-DATASET: Final = 'dataset_namespace=~"$dataset_namespace",dataset=~"$dataset"'
+SELECTED_TIER: Final = 'tier=~"$tier"'
+SELECTED_OWNER: Final = 'owner=~"$owner"'
+SELECTED_DATASET: Final = 'dataset_namespace=~"$dataset_namespace",dataset=~"$dataset"'
 NAMED: Final = ("dataset_namespace", "dataset")
 
 
@@ -44,7 +44,7 @@ def open_incidents(severity: str) -> str:
 
 def _incident() -> str:
     """1 for each open incident, with its root; one root each while it moves upstream."""
-    opened = f"topk by (incident) (1, lineage_incident_open{{{OWNER}}})"
+    opened = f"topk by (incident) (1, lineage_incident_open{{{SELECTED_OWNER}}})"
     root = "topk by (incident) (1, lineage_incident_root)"
     named = f"max by (incident, severity, owner) ({opened})"
     rooted = f"max by (incident, kind, root_namespace, root) ({root})"
@@ -56,13 +56,13 @@ def per_incident(value: str) -> str:
     return f"({_incident()}) * on (incident) group_left () ({value})"
 
 
-def recent_changes(where: str = DATASET) -> str:
+def recent_changes(where: str = SELECTED_DATASET) -> str:
     """Return the timestamp of each recent change, in ms."""
     labels = (*NAMED, "change")
     return f"{service_max('lineage_recent_change_timestamp_seconds', *labels, where=where)} * 1000"
 
 
-def recent_failures(where: str = DATASET) -> str:
+def recent_failures(where: str = SELECTED_DATASET) -> str:
     """Return the timestamp of each recent failed run, in ms."""
     labels = (*NAMED, "job_namespace", "job_name")
     return f"{service_max('lineage_failed_run_timestamp_seconds', *labels, where=where)} * 1000"
@@ -71,7 +71,7 @@ def recent_failures(where: str = DATASET) -> str:
 def consumers(of: str, tier: str) -> str:
     """Return the query of the number of readers in these tiers of each series of `of`."""
     below = service_max(
-        "lineage_dataset_consumers", *NAMED, "tier", where=f'{DATASET},tier=~"{tier}"'
+        "lineage_dataset_consumers", *NAMED, "tier", where=f'{SELECTED_DATASET},tier=~"{tier}"'
     )
     counted = f"sum by ({', '.join(NAMED)}) ({below})"
     return f"0 * ({of}) + on ({', '.join(NAMED)}) group_left () {counted}"
@@ -83,5 +83,5 @@ def evaluation_age() -> str:
 
 
 WITHOUT_LINEAGE: Final = service_max(
-    "lineage_datasets_without_lineage", "tier", "owner", where=TIER
+    "lineage_datasets_without_lineage", "tier", "owner", where=SELECTED_TIER
 )

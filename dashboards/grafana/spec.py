@@ -9,8 +9,10 @@ import msgspec
 from lineage.policy.model import Policy
 from lineage.states import SLI_BY_NAME
 
-Kind = Literal["stat", "trend", "bars", "table", "heat", "graph"]
-Step = tuple[float | None, str]  # from this value on this colour; the first from nothing on
+PanelKind = Literal["stat", "trend", "bars", "table", "heat", "graph"]
+ThresholdStep = tuple[
+    float | None, str
+]  # from this value on this colour; the first from nothing on
 
 GREEN: Final = "green"
 YELLOW: Final = "yellow"
@@ -19,9 +21,9 @@ RED: Final = "red"
 PLAIN: Final = "blue"  # neither good nor bad
 
 
-BUDGET_STEPS: Final[tuple[Step, ...]] = ((None, RED), (0.0, ORANGE), (0.25, GREEN))
+BUDGET_STEPS: Final[tuple[ThresholdStep, ...]] = ((None, RED), (0.0, ORANGE), (0.25, GREEN))
 
-Objectives = Callable[[str, str], Decimal]  # by the SLI's name and tier
+ObjectiveLookup = Callable[[str, str], Decimal]  # by the SLI's name and tier
 _ALL: Final = Decimal(1)
 
 
@@ -84,7 +86,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
         back: Grafana's duration to look back for, whatever the dashboard's range.
     """
 
-    kind: Kind
+    kind: PanelKind
     title: str
     description: str
     unit: str
@@ -92,7 +94,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     no_value: str
     width: int
     height: int = 8
-    steps: tuple[Step, ...] = ((None, PLAIN),)
+    steps: tuple[ThresholdStep, ...] = ((None, PLAIN),)
     links: tuple[Link, ...] = ()
     data_links: tuple[Link, ...] = ()
     columns: tuple[str, ...] = ()
@@ -125,17 +127,17 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     single: bool = False
 
 
-def good_from(objective: Decimal) -> tuple[Step, ...]:
+def good_from(objective: Decimal) -> tuple[ThresholdStep, ...]:
     """Return steps for a value that is good from the objective on."""
     return ((None, RED), (float(objective), GREEN))
 
 
-def bad_from(objective: float) -> tuple[Step, ...]:
+def bad_from(objective: float) -> tuple[ThresholdStep, ...]:
     """Return steps for a value that is bad from the objective on."""
     return ((None, GREEN), (objective, RED))
 
 
-def objective_query(policy: Policy) -> Objectives:
+def objective_query(policy: Policy) -> ObjectiveLookup:
     """Return the objective of an SLI and tier, or 1 without one, so that any loss is shown."""
 
     def _of(sli: str, tier: str) -> Decimal:

@@ -10,6 +10,7 @@ import numpy as np
 from pyspark.sql import SparkSession
 
 from lab.bench.evaluate import peak_bytes
+from lab.bench.freshness import LEARNED, MEDIAN, Z_SCORE
 from lab.histories import history_baselines
 from lab.histories.counts import (
     ALL,
@@ -22,17 +23,17 @@ from lab.histories.counts import (
     outages_found,
 )
 from lab.histories.folder import WriteHistory, read_histories
-from lab.histories.walk import NEVER, learned_deadlines
+from lab.histories.walk import learned_deadlines
+from lab.simulation.wall_clock import NEVER_DUE
 from slis.cadence.working_week import Floats, Micros
 from slis.spark.session import spark_session
 
 GOAL_SCHEDULED, GOAL_ALL = 5.0, 35.0
-LEARNED, Z_SCORE, MEDIAN = "learned", "z-score of 14 days", "3 x median gap"
 # What each rule is varied by for the curve: times the learned limit, deviations, medians.
 _FACTORS = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0)
 _SENSITIVITIES = (1.5, 2.0, 2.5, 2.75, 3.0, 3.1, 3.2, 3.3)
 _MULTIPLES = (1.1, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 14.0)
-Due = tuple[float, Micros]
+_Due = tuple[float, Micros]
 
 
 class CurvePoint(msgspec.Struct, frozen=True):
@@ -119,34 +120,34 @@ def measure(spark: SparkSession, histories: Sequence[WriteHistory]) -> CadenceFi
     )
 
 
-def _scaled(gaps: JudgedWrites, due: Micros) -> list[Due]:
+def _scaled(gaps: JudgedWrites, due: Micros) -> list[_Due]:
     """Return the learned deadlines, with limits that are longer or shorter by a factor."""
     limit = np.where(gaps.has_limit, due - gaps.started_at, 0).astype(np.float64)
     return [(factor, _later(gaps, factor * limit)) for factor in _FACTORS]
 
 
 def _later(gaps: JudgedWrites, limit: Floats) -> Micros:
-    return np.where(gaps.has_limit, gaps.started_at + limit.astype(np.int64), NEVER)
+    return np.where(gaps.has_limit, gaps.started_at + limit.astype(np.int64), NEVER_DUE)
 
 
 def _each(
     histories: Sequence[WriteHistory],
     rule: Callable[[WriteHistory, float], Micros],
     parameters: Sequence[float],
-) -> list[Due]:
+) -> list[_Due]:
     return [
         (parameter, np.concatenate([rule(history, parameter) for history in histories]))
         for parameter in parameters
     ]
 
 
-def _point(rule: str, gaps: JudgedWrites, due: Due) -> CurvePoint:
+def _point(rule: str, gaps: JudgedWrites, due: _Due) -> CurvePoint:
     among = gaps.of_classes(SCHEDULED_ALL)
     rate = false_alarm_rate(gaps, due[1], among)
     return CurvePoint(rule, due[0], rate, *outages_found(gaps, due[1], among))
 
 
-def _folds(rule: str, gaps: JudgedWrites, dues: Sequence[Due]) -> Iterator[FoldFigures]:
+def _folds(rule: str, gaps: JudgedWrites, dues: Sequence[_Due]) -> Iterator[FoldFigures]:
     """Choose on the other repositories: most outages found of what keeps to the goal there."""
     scheduled = gaps.of_classes(SCHEDULED_ALL)
     for repository in sorted(set(gaps.repository[scheduled].tolist())):

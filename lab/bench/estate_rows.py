@@ -29,7 +29,7 @@ _FAIL = """
     UPDATE dataset_activity SET last_failed_at = :at, last_failed_run_id = 'failed',
         last_failure = 'ValueError: bench' WHERE dataset_key = :own
 """
-Row = dict[str, Any]
+_Row = dict[str, Any]
 
 
 def fill(engine: Engine, *, datasets: int, edges: int, now: datetime) -> None:
@@ -74,13 +74,13 @@ def name_of(number: int) -> str:
     return f"domain_{number % 50}/table_{number}"
 
 
-def _insert(engine: Engine, table: Table, rows: Iterator[Row]) -> None:
+def _insert(engine: Engine, table: Table, rows: Iterator[_Row]) -> None:
     for chunk in split_batches(rows, _CHUNK):
         with exclusive_transaction(engine) as connection:
             connection.execute(insert(table), chunk)
 
 
-def _datasets(keys: list[int], now: datetime) -> Iterator[Row]:
+def _datasets(keys: list[int], now: datetime) -> Iterator[_Row]:
     for number, at in enumerate(keys):
         yield {
             "dataset_key": at,
@@ -94,7 +94,7 @@ def _datasets(keys: list[int], now: datetime) -> Iterator[Row]:
 
 def _activity(
     keys: list[int], now: datetime, chance: random.Random, bad_share: float
-) -> Iterator[Row]:
+) -> Iterator[_Row]:
     for at in keys:
         age = 3 * _DAY if chance.random() < bad_share else chance.random() * _DAY
         yield {
@@ -113,7 +113,7 @@ def _activity(
         }
 
 
-def _limits(keys: list[int], now: datetime) -> Iterator[Row]:
+def _limits(keys: list[int], now: datetime) -> Iterator[_Row]:
     for number, at in enumerate(keys):
         is_learned = number % 4 > 0
         yield {
@@ -128,7 +128,7 @@ def _limits(keys: list[int], now: datetime) -> Iterator[Row]:
         }
 
 
-def _states(keys: list[int], now: datetime) -> Iterator[Row]:
+def _states(keys: list[int], now: datetime) -> Iterator[_Row]:
     for at in keys:
         for sli in ("M1", "M2"):
             known = {"state": "good", "since": to_micros(now - _DAY), "was_good": True}
@@ -145,7 +145,7 @@ def _local(datasets: int, count: int, chance: random.Random) -> Iterator[tuple[i
             yield pair
 
 
-def _edges(keys: list[int], pairs: Iterable[tuple[int, int]], now: datetime) -> Iterator[Row]:
+def _edges(keys: list[int], pairs: Iterable[tuple[int, int]], now: datetime) -> Iterator[_Row]:
     for up, down in pairs:
         yield {
             "upstream_key": keys[up],

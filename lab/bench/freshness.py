@@ -12,12 +12,13 @@ from pyspark.sql import SparkSession
 from lab.bench.evaluate import peak_bytes
 from lab.simulation.gap_baselines import DailyScores, of_median
 from lab.simulation.gaps import CHANGE, FIRST_WATCHED, SILENCE, USUAL, Simulated
-from lab.simulation.judgement import NEVER, by_limits, learning_days
+from lab.simulation.judgement import by_limits, learning_days
 from lab.simulation.scheduled import daily, hourly, weekday
 from lab.simulation.streams import streaming
 from lab.simulation.unscheduled import bursty
-from lab.simulation.wall_clock import Micros
-from lab.simulation.young import FIRST_DAY, LAST_DAY, young
+from lab.simulation.wall_clock import NEVER_DUE
+from lab.simulation.young import FIRST_YOUNG_DAY, LAST_YOUNG_DAY, young
+from slis.cadence.working_week import Micros
 from slis.spark.session import spark_session
 
 GOAL_FOUND = 0.99
@@ -104,7 +105,7 @@ def young_figures(
 ) -> Iterator[RuleFigures]:
     """Judge datasets that are few weeks old; a day's limits hold for that day."""
     simulated = young(np.random.default_rng((seed, len(_CLASSES))), count)
-    days = np.arange(FIRST_DAY, LAST_DAY).tolist()
+    days = np.arange(FIRST_YOUNG_DAY, LAST_YOUNG_DAY).tolist()
     yield judge(LEARNED, simulated, count, by_limits(spark, folder, simulated, days))
 
 
@@ -128,7 +129,7 @@ def _figures(
     silent = watched & (gaps.kind == SILENCE)
     begun = gaps.started_at[silent]
     ratio = (due[silent] - begun) / (gaps.oracle_due_at[silent] - begun)
-    changed = watched & (gaps.kind == CHANGE) & (gaps.ended_at > due) & (due < NEVER)
+    changed = watched & (gaps.kind == CHANGE) & (gaps.ended_at > due) & (due < NEVER_DUE)
     weeks = count * (simulated.last_day - simulated.first_day) / 7
     return RuleFigures(
         cadence=simulated.name,

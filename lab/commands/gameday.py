@@ -10,7 +10,7 @@ import typer
 
 from lab.commands.gameday_live import live, policy
 from lab.gameday.estate import Shape
-from lab.gameday.truth_shapes import KINDS, Kind
+from lab.gameday.truth_shapes import INJECTED_KINDS, InjectedKind
 from lineage.process.logs import log_to_stderr
 from service.cli.commands.options import AsJson
 from service.cli.terminal import console, escape_markup, print_json, progress_bars, show_progress
@@ -105,15 +105,19 @@ def _kept(folder: Path) -> "SavedRun":
     return SavedRun(folder)
 
 
-def _kinds(names: list[str] | None) -> tuple[Kind, ...]:
-    unknown = sorted({*(names or ())}.difference(KINDS))
+def _kinds(names: list[str] | None) -> tuple[InjectedKind, ...]:
+    unknown = sorted({*(names or ())}.difference(INJECTED_KINDS))
     if unknown:
-        raise ValueError(f"--kind {unknown[0]}: expected one of {', '.join(KINDS)}")
-    return tuple(each for each in KINDS if not names or each in names)
+        raise ValueError(f"--kind {unknown[0]}: expected one of {', '.join(INJECTED_KINDS)}")
+    return tuple(each for each in INJECTED_KINDS if not names or each in names)
 
 
 def _replayed(
-    folder: Path | None, shape: Shape, faults: int, kinds: tuple[Kind, ...], on_days: _OnDays
+    folder: Path | None,
+    shape: Shape,
+    faults: int,
+    kinds: tuple[InjectedKind, ...],
+    on_days: _OnDays,
 ) -> "SavedRun":
     from lab.gameday.driver.workspace import replay_days  # noqa: PLC0415
 

@@ -16,7 +16,7 @@ from service.errors import RejectedInputError
 from service.runtime.roles import with_free_ports
 from service.runtime.settings import Settings, read_settings
 
-POLICY = Path(__file__).with_name("lineward.yaml")
+DEMO_POLICY = Path(__file__).with_name("lineward.yaml")
 
 
 def run_demo(*, once: bool, data_dir: Path | None) -> int:
@@ -35,7 +35,7 @@ def run_demo(*, once: bool, data_dir: Path | None) -> int:
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with _folder(data_dir) as folder:
-            own = {"data_dir": folder / "lineward", "policy": POLICY}
+            own = {"data_dir": folder / "lineward", "policy": DEMO_POLICY}
             settings = msgspec.structs.replace(settings, **own)
             home = LinewardUp(settings, folder / "up.log", folder / "shop" / EVENT_LOGS)
             Story(folder, home).play(once=once)

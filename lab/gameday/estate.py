@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from lab.gameday.model import (
-    Cadence,
     Estate,
+    JobCadence,
     Region,
     Reporting,
     SimulatedDataset,
@@ -29,7 +29,7 @@ REGIONS: Final = (
 _LAYERS: Final = (0.10, 0.26, 0.25, 0.19, 0.12, 0.08)
 _FOLDERS: Final = ("landing", "raw", "core", "joined", "mart", "serving")
 _VERBS: Final = ("land", "load", "clean", "join", "build", "serve")
-_CADENCES: Final[dict[Cadence, float]] = {
+_CADENCES: Final[dict[JobCadence, float]] = {
     "daily": 0.57,
     "weekday": 0.39,
     "hourly": 0.025,
@@ -37,7 +37,7 @@ _CADENCES: Final[dict[Cadence, float]] = {
     "quarter": 0.002,
 }
 # What a job of a cadence may read: never what comes less often. `True`: of its own region alone.
-_FEEDS: Final[dict[Cadence, dict[Cadence, bool]]] = {
+_FEEDS: Final[dict[JobCadence, dict[JobCadence, bool]]] = {
     "weekday": {"weekday": True, "daily": True, "hourly": False, "quarter": False},
     "daily": {"daily": True, "hourly": False, "quarter": False, "streaming": False},
     "hourly": {"hourly": False, "quarter": False, "streaming": False},
@@ -45,7 +45,7 @@ _FEEDS: Final[dict[Cadence, dict[Cadence, bool]]] = {
     "streaming": {"streaming": False},
     "adhoc": {"daily": False, "weekday": False, "hourly": False, "streaming": False},
 }
-_USUAL_SECONDS: Final[dict[Cadence, tuple[float, float]]] = {
+_USUAL_SECONDS: Final[dict[JobCadence, tuple[float, float]]] = {
     "daily": (240, 1_500),
     "weekday": (240, 1_500),
     "hourly": (60, 300),
@@ -136,7 +136,7 @@ class _Builder:
         outputs = self._outputs(depth, team, cadence, min(count, room))
         self._job(_VERBS[depth], team, inputs, outputs, cadence, depth)
 
-    def _inputs(self, cadence: Cadence, team: int, below: int) -> tuple[int, ...]:
+    def _inputs(self, cadence: JobCadence, team: int, below: int) -> tuple[int, ...]:
         """Choose one to four of the possible inputs, most of them of the layer just below."""
         fitting = [each for each in self.datasets if self._fits(cadence, team, each, below)]
         near = [each for each in fitting if each.layer == below - 1] or fitting
@@ -147,7 +147,7 @@ class _Builder:
         rest = [self._chance.choice(fitting).number for _ in range(count - 1)]
         return tuple(dict.fromkeys([first, *rest]))
 
-    def _fits(self, cadence: Cadence, team: int, dataset: SimulatedDataset, below: int) -> bool:
+    def _fits(self, cadence: JobCadence, team: int, dataset: SimulatedDataset, below: int) -> bool:
         is_near = _FEEDS[cadence].get(dataset.cadence)
         if is_near is None or dataset.layer >= below:
             return False
@@ -160,7 +160,7 @@ class _Builder:
         daily = [each for each in own if each.cadence == "daily"] or self.datasets
         return (self._chance.choice([each.number for each in daily]),)
 
-    def _outputs(self, layer: int, team: int, cadence: Cadence, count: int) -> tuple[int, ...]:
+    def _outputs(self, layer: int, team: int, cadence: JobCadence, count: int) -> tuple[int, ...]:
         folder = f"{_FOLDERS[layer]}/{self.teams[team].name}"
         first = len(self.datasets)
         for number in range(first, first + count):
@@ -174,7 +174,7 @@ class _Builder:
         team: int,
         inputs: tuple[int, ...],
         outputs: tuple[int, ...],
-        cadence: Cadence,
+        cadence: JobCadence,
         layer: int,
     ) -> None:
         chance = self._chance
@@ -200,7 +200,7 @@ class _Builder:
             )
         )
 
-    def _reporting(self, cadence: Cadence, layer: int) -> Reporting:
+    def _reporting(self, cadence: JobCadence, layer: int) -> Reporting:
         drawn = self._chance.random()
         if cadence in {"streaming", "quarter", "hourly"}:
             return "listener"
@@ -217,7 +217,7 @@ def _teams(shape: Shape) -> tuple[Team, ...]:
     return tuple(Team(TEAMS[at], REGIONS[at % len(REGIONS)]) for at in range(count))
 
 
-def _slot(chance: random.Random, cadence: Cadence, layer: int) -> int:
+def _slot(chance: random.Random, cadence: JobCadence, layer: int) -> int:
     """Return a time after the slots of the inputs, by an hour and 24 minutes a layer."""
     if cadence in {"daily", "weekday"}:
         return round(3_600 + 5_040 * layer + chance.uniform(0, 2_400))

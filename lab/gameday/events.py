@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lab.gameday.forms import Forms
 from lab.gameday.model import DAY, Estate
-from lab.gameday.posting import Event, Posted, in_order
+from lab.gameday.posting import Posted, PostedEvent, in_order
 from lab.gameday.runs import SimulatedRun
 from lab.gameday.spark_events import SparkEvents
 from lab.gameday.task_events import TaskEvents
@@ -25,7 +25,7 @@ class Listener:
         if run.circumstances.is_reported:
             yield from in_order(self._events_of(run))
 
-    def _events_of(self, run: SimulatedRun) -> Iterator[Event]:
+    def _events_of(self, run: SimulatedRun) -> Iterator[PostedEvent]:
         client = self._estate.jobs[run.job].client
         if client in {"airflow", "dbt"} and not run.drops:
             yield from TaskEvents(self._estate, self._forms, run).events()
@@ -34,7 +34,7 @@ class Listener:
         else:
             yield from SparkEvents(self._estate, self._forms, run).events()
 
-    def _of_long_application(self, run: SimulatedRun) -> Iterator[Event]:
+    def _of_long_application(self, run: SimulatedRun) -> Iterator[PostedEvent]:
         """End the application of the day before, and start one, before a day's first query."""
         before = self._last.get(run.job)
         is_new = before is None or before.started_at // DAY != run.started_at // DAY

@@ -14,7 +14,7 @@ import msgspec
 
 from lab.gameday.truth_shapes import SECOND_MICROS, NamePattern
 
-What = Literal["page", "ticket", "resolved", "other"]
+_What = Literal["page", "ticket", "resolved", "other"]
 _LINK = re.compile(r"<([^|>]+)\|Full list>")
 _OWN = "Lineward's "
 
@@ -30,7 +30,7 @@ class ReceivedMessage(msgspec.Struct, frozen=True):
     """
 
     at: int
-    what: What
+    what: _What
     by: str
     to: str
     incident: str
@@ -134,7 +134,7 @@ class Receivers:
         )
 
 
-def _what(new: What, *, is_new: bool, is_over: bool) -> What:
+def _what(new: _What, *, is_new: bool, is_over: bool) -> _What:
     if is_new:
         return new
     return "resolved" if is_over else "other"

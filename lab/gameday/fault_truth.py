@@ -7,9 +7,9 @@ from typing import Final
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, HOUR, Estate, SimulatedJob, other_name
 from lab.gameday.policy import PLATFORM, joined_name
-from lab.gameday.slots import EPOCH
 from lab.gameday.truth_shapes import SILENT_KINDS, Expect, Fault, NamePattern
 from lineage.policy.model import Suppression
+from lineage.process.clock import EPOCH
 
 COLLECTOR: Final = NamePattern("", "*collector*")
 REST: Final = 8 * HOUR  # downstream of a fixed job catches up within a morning

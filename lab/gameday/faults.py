@@ -11,10 +11,10 @@ from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, Estate
 from lab.gameday.planning import NoJobFreeError, Planning
 from lab.gameday.slots import begins_at
-from lab.gameday.truth_shapes import KINDS, Kind, Truth
+from lab.gameday.truth_shapes import INJECTED_KINDS, InjectedKind, Truth
 from lineage.policy.model import Suppression
 
-_RARE: Final[tuple[Kind, ...]] = ("collector_outage", "holiday")
+_RARE: Final[tuple[InjectedKind, ...]] = ("collector_outage", "holiday")
 
 
 class Day(msgspec.Struct, frozen=True):
@@ -25,7 +25,7 @@ class Day(msgspec.Struct, frozen=True):
     suppressions: tuple[Suppression, ...]
 
 
-def plan_faults(estate: Estate, count: int, kinds: Sequence[Kind] = KINDS) -> Day:
+def plan_faults(estate: Estate, count: int, kinds: Sequence[InjectedKind] = INJECTED_KINDS) -> Day:
     """Plan that many faults of these kinds, from the seed of the estate.
 
     Raises:
@@ -47,12 +47,14 @@ def plan_faults(estate: Estate, count: int, kinds: Sequence[Kind] = KINDS) -> Da
     return Day(planning.found, truth, tuple(windows(estate, planning.found)))
 
 
-def _in_turn(chance: random.Random, count: int, kinds: Sequence[Kind]) -> list[Kind]:
+def _in_turn(
+    chance: random.Random, count: int, kinds: Sequence[InjectedKind]
+) -> list[InjectedKind]:
     """Return kinds in equal number, but first and few of those that need the whole estate.
 
     So are upgrades, which need many jobs at once that nothing else affects.
     """
-    few: list[Kind] = [kind for kind in _RARE if kind in kinds]
+    few: list[InjectedKind] = [kind for kind in _RARE if kind in kinds]
     many = [kind for kind in kinds if kind not in few] or few
     rest = [many[at % len(many)] for at in range(max(0, count - len(few)))]
     chance.shuffle(rest)
@@ -61,7 +63,7 @@ def _in_turn(chance: random.Random, count: int, kinds: Sequence[Kind]) -> list[K
 
 
 def _planned(
-    estate: Estate, count: int, kinds: Sequence[Kind], first: tuple[Kind, ...] = ()
+    estate: Estate, count: int, kinds: Sequence[InjectedKind], first: tuple[InjectedKind, ...] = ()
 ) -> Planning:
     """Plan all kinds; try again with a kind first if others have taken its few jobs."""
     planning = Planning(estate)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from lab.gameday.model import SimulatedJob
-from lab.gameday.truth_shapes import Kind
+from lab.gameday.truth_shapes import InjectedKind
 
 SPARK = "4.3.0"
 _LEAK_STEPS = 3  # parts of a leak's time: an input less in each
@@ -21,7 +21,7 @@ class Injected(msgspec.Struct, frozen=True):
         shift_seconds: of a clock that is wrong: ahead is positive.
     """
 
-    kind: Kind
+    kind: InjectedKind
     jobs: tuple[int, ...]
     starts_at: int
     ends_at: int

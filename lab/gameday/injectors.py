@@ -7,8 +7,9 @@ from typing import Final, Protocol
 
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, HOUR, Estate, SimulatedJob
-from lab.gameday.slots import EPOCH, begins_at, next_slot
-from lab.gameday.truth_shapes import Kind
+from lab.gameday.slots import begins_at, next_slot
+from lab.gameday.truth_shapes import InjectedKind
+from lineage.process.clock import EPOCH
 
 _AHEAD, _BEHIND = 2 * 3_600, -3 * 3_600
 # A limit takes 8 gaps; a collector's outage makes one that does not count.
@@ -24,13 +25,13 @@ class PlannedFaults(Protocol):
 
 
 def inject(
-    planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, ends_at: int
+    planning: PlannedFaults, kind: InjectedKind, job: SimulatedJob, starts_at: int, ends_at: int
 ) -> Injected | None:
     """Return a fault of this kind in this job; None: impossible at that time."""
     return _INJECT.get(kind, _plain)(planning, kind, job, starts_at, ends_at)
 
 
-def suits(estate: Estate, kind: Kind, job: SimulatedJob) -> bool:
+def suits(estate: Estate, kind: InjectedKind, job: SimulatedJob) -> bool:
     """Return whether this can happen to the job."""
     is_source = bool(job.outputs) and estate.datasets[job.outputs[0]].is_source
     if kind == "late_source":
@@ -74,14 +75,14 @@ def _date_of(at: int) -> date:
 
 
 def _plain(
-    planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, ends_at: int
+    planning: PlannedFaults, kind: InjectedKind, job: SimulatedJob, starts_at: int, ends_at: int
 ) -> Injected:
     variant = planning.chance.choice(("fail", "lost")) if kind == "killed_job" else ""
     return Injected(kind, (job.number,), starts_at, ends_at, variant)
 
 
 def _drift(
-    planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, ends_at: int
+    planning: PlannedFaults, kind: InjectedKind, job: SimulatedJob, starts_at: int, ends_at: int
 ) -> Injected:
     """Return a fault of two readers, of which one needs the column that is gone."""
     readers = [
@@ -95,7 +96,7 @@ def _drift(
 
 
 def _upgrade(
-    planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, ends_at: int
+    planning: PlannedFaults, kind: InjectedKind, job: SimulatedJob, starts_at: int, ends_at: int
 ) -> Injected | None:
     """Return a fault of every third scheduled job of the pool; none where the pool is too small."""
     pool = [
@@ -116,7 +117,7 @@ def _upgrade(
 
 
 def _skew(
-    planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, ends_at: int
+    planning: PlannedFaults, kind: InjectedKind, job: SimulatedJob, starts_at: int, ends_at: int
 ) -> Injected:
     ahead = planning.chance.random() < 1 / 3
     shift, variant = (_AHEAD, "ahead") if ahead else (_BEHIND, "behind")
@@ -124,14 +125,14 @@ def _skew(
 
 
 def _retire(
-    planning: PlannedFaults, kind: Kind, job: SimulatedJob, starts_at: int, _ends_at: int
+    planning: PlannedFaults, kind: InjectedKind, job: SimulatedJob, starts_at: int, _ends_at: int
 ) -> Injected:
     ends_at = begins_at(planning.estate) + planning.estate.days * DAY
     return Injected(kind, (job.number,), starts_at, ends_at)
 
 
-Maker = Callable[[PlannedFaults, Kind, SimulatedJob, int, int], Injected | None]
-_INJECT: Final[dict[Kind, Maker]] = {
+Maker = Callable[[PlannedFaults, InjectedKind, SimulatedJob, int, int], Injected | None]
+_INJECT: Final[dict[InjectedKind, Maker]] = {
     "schema_drift": _drift,
     "spark_upgrade": _upgrade,
     "clock_skew": _skew,

@@ -13,7 +13,7 @@ import msgspec
 from lineage.process.clock import SECOND_MICROS
 from lineage.states import CRITICAL, OPTIONAL, TIERS, Tier
 
-Cadence = Literal["daily", "weekday", "hourly", "quarter", "streaming", "adhoc"]
+JobCadence = Literal["daily", "weekday", "hourly", "quarter", "streaming", "adhoc"]
 # listener: reports all. log: leaves an event log and no event. nothing: leaves no trace.
 Reporting = Literal["listener", "log", "nothing"]
 # Who reports a run. spark: an application a run. application: one a day, a query a run. airflow: a
@@ -21,7 +21,7 @@ Reporting = Literal["listener", "log", "nothing"]
 Client = Literal["spark", "application", "airflow", "dbt"]
 Full = tuple[str, str]
 
-MINUTE = 60 * SECOND_MICROS
+MINUTE_MICROS = 60 * SECOND_MICROS
 HOUR = 3_600 * SECOND_MICROS
 DAY = 24 * HOUR
 
@@ -57,7 +57,7 @@ class SimulatedDataset(msgspec.Struct, frozen=True):
     name: str
     layer: int
     team: int
-    cadence: Cadence
+    cadence: JobCadence
     declared: Tier | None = None
     limit: str | None = None
 
@@ -94,7 +94,7 @@ class SimulatedJob(msgspec.Struct, frozen=True):
     team: int
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    cadence: Cadence
+    cadence: JobCadence
     at_seconds: int
     waits: bool
     reporting: Reporting

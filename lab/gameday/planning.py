@@ -10,22 +10,22 @@ from typing import Final
 from lab.gameday.fault_truth import REST, affected_by, is_outage
 from lab.gameday.injected import Injected
 from lab.gameday.injectors import has_taught, inject, suits, works_through
-from lab.gameday.model import DAY, HOUR, MINUTE, Cadence, Estate, SimulatedJob
+from lab.gameday.model import DAY, HOUR, MINUTE_MICROS, Estate, JobCadence, SimulatedJob
 from lab.gameday.slots import begins_at, wall
-from lab.gameday.truth_shapes import SILENT_KINDS, Kind
+from lab.gameday.truth_shapes import SILENT_KINDS, InjectedKind
 from lineage.process.clock import SECOND_MICROS
 
 TEACHING_DAYS: Final = 10
 _TRIES: Final = 400
-_BEFORE: Final = 20 * MINUTE  # of the slot that is the first to be affected
+_BEFORE: Final = 20 * MINUTE_MICROS  # of the slot that is the first to be affected
 # How long each lasts, by the cadence of its job: past two deadlines, and over between two slots.
-_LASTS: Final[dict[Cadence, int]] = {
+_LASTS: Final[dict[JobCadence, int]] = {
     "daily": 34 * HOUR,
     "weekday": 34 * HOUR,
     "hourly": 7 * HOUR,
     "quarter": 4 * HOUR,
 }
-_CADENCES_OF: Final[dict[Kind, tuple[Cadence, ...]]] = {
+_CADENCES_OF: Final[dict[InjectedKind, tuple[JobCadence, ...]]] = {
     "killed_job": ("daily", "weekday", "hourly"),
     "silent_listener": ("daily", "weekday", "hourly"),
     "late_source": ("daily", "weekday"),
@@ -42,7 +42,12 @@ _CADENCES_OF: Final[dict[Kind, tuple[Cadence, ...]]] = {
 }
 _BY_HAND: Final = 4 * HOUR  # what a person begins
 # Before it a limit has too few gaps to be learned from.
-_READY_DAYS: Final[dict[Cadence, int]] = {"daily": 11, "weekday": 14, "hourly": 10, "quarter": 10}
+_READY_DAYS: Final[dict[JobCadence, int]] = {
+    "daily": 11,
+    "weekday": 14,
+    "hourly": 10,
+    "quarter": 10,
+}
 # In a shorter estate, kinds that may affect hourly jobs affect only these: others lack gaps.
 _SHORT_DAYS: Final = 12
 _GRAVE: Final = 0.6
@@ -65,7 +70,7 @@ class Planning:
         self._affected: list[frozenset[int]] = []
         self._day = self.teaching
 
-    def add(self, kind: Kind) -> None:
+    def add(self, kind: InjectedKind) -> None:
         """Plan a fault of this kind.
 
         Raises:
@@ -76,7 +81,7 @@ class Planning:
         self.found = (*self.found, made)
         self._affected.append(affected_by(self.estate, made))
 
-    def _made(self, kind: Kind) -> Injected:
+    def _made(self, kind: InjectedKind) -> Injected:
         if kind == "collector_outage":
             return self._outage()
         if kind == "holiday":
@@ -102,7 +107,7 @@ class Planning:
             run += size
         return None
 
-    def _try(self, kind: Kind, day: int | None) -> Injected | None:
+    def _try(self, kind: InjectedKind, day: int | None) -> Injected | None:
         job = self._job_for(kind)
         if job is None:
             return None
@@ -119,7 +124,7 @@ class Planning:
             return None
         return inject(self, kind, job, starts_at, starts_at + lasts)
 
-    def _job_for(self, kind: Kind) -> SimulatedJob | None:
+    def _job_for(self, kind: InjectedKind) -> SimulatedJob | None:
         cadences = _CADENCES_OF[kind]
         if self._is_short and "hourly" in cadences:
             cadences = ("hourly",)
@@ -135,7 +140,7 @@ class Planning:
         is_grave = bool(grave) and self.chance.random() < _GRAVE
         return self.chance.choice(grave if is_grave else fitting) if fitting else None
 
-    def _lasts(self, kind: Kind, job: SimulatedJob) -> int:
+    def _lasts(self, kind: InjectedKind, job: SimulatedJob) -> int:
         if kind == "provenance_leak" and job.cadence != "hourly":
             return 3 * DAY
         if kind == "planned_deployment":
@@ -163,8 +168,10 @@ class Planning:
         first, last = self.teaching + 1, self.estate.days - 2
         days = [day for day in range(first, last + 1) if self._weekday(day) == 5]  # noqa: PLR2004
         day = self.chance.choice(days or [max(self.teaching, min(first, last))])
-        starts_at = begins_at(self.estate) + day * DAY + self.chance.randint(60, 90) * 10 * MINUTE
-        lasts = self.chance.randint(60, 150) * MINUTE
+        starts_at = (
+            begins_at(self.estate) + day * DAY + self.chance.randint(60, 90) * 10 * MINUTE_MICROS
+        )
+        lasts = self.chance.randint(60, 150) * MINUTE_MICROS
         return Injected("collector_outage", (), starts_at, starts_at + lasts)
 
     def _weekday(self, day: int) -> int:

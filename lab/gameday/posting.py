@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 from lab.gameday.forms import NOMINAL, ROOT_ID, RUN_ID, TIME, EventForm, Forms
 from lab.gameday.model import DAY, Estate, SimulatedJob
 from lab.gameday.runs import SimulatedRun
-from lab.gameday.slots import EPOCH
-from lineage.process.clock import SECOND_MICROS
+from lineage.process.clock import EPOCH, SECOND_MICROS
 
 _APART: Final = 2_000
 _DRAWS: Final = "told"  # part of the seed: another word draws another game day
@@ -23,7 +22,7 @@ class Posted(NamedTuple):
     body: bytes
 
 
-Event = tuple[int, Posted]  # when it happens, and when it arrives
+PostedEvent = tuple[int, Posted]  # when it happens, and when it arrives
 
 
 class RunStamp:
@@ -44,7 +43,7 @@ class RunStamp:
         self._job: SimulatedJob = estate.jobs[run.job]
         self._root = self._root_id()
 
-    def post(self, at: int, form: EventForm, run: str, *, late: int = 0) -> Event:
+    def post(self, at: int, form: EventForm, run: str, *, late: int = 0) -> PostedEvent:
         """Return the event of this form that happens at `at`, µs UTC.
 
         Args:
@@ -77,7 +76,7 @@ class RunStamp:
         return "-".join(parts).encode()
 
 
-def in_order(events: Iterator[Event]) -> Iterator[Posted]:
+def in_order(events: Iterator[PostedEvent]) -> Iterator[Posted]:
     """Yield them as one thread posts them: none arrives before the one before it."""
     last = 0
     for _, event in sorted(events, key=lambda each: each[0]):

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from lab.gameday.injected import Circumstances, Course, Injected
-from lab.gameday.model import DAY, HOUR, MINUTE, Estate, SimulatedJob
+from lab.gameday.model import DAY, HOUR, MINUTE_MICROS, Estate, SimulatedJob
 from lab.gameday.slots import PERIODS, begins_at, next_slot
 from lineage.process.clock import SECOND_MICROS
 
@@ -21,7 +21,7 @@ _NATURAL_FAILURES = 0.004
 _STALLS = 0.003
 _NOTICED: Final = 20 * SECOND_MICROS  # until a scheduler sees that an input is there
 _BACKFILLED: Final = 5
-_BACKFILL_STEP: Final = 40 * MINUTE
+_BACKFILL_STEP: Final = 40 * MINUTE_MICROS
 _RERUN_AFTER: Final = 3 * HOUR
 _REPAIRABLE: Final = frozenset({"killed_job", "spark_upgrade", "flapping_job", "schema_drift"})
 
@@ -219,7 +219,7 @@ class _Simulation:
     def _end(self, due: _Due) -> Iterator[SimulatedRun]:
         job, run = self._estate.jobs[due.job], self._under_way.pop((due.job, due.slot))
         if run.circumstances.fate == "retry":
-            yield from self._begin(job, run.nominal_at, due.at + 3 * MINUTE, run.attempt + 1)
+            yield from self._begin(job, run.nominal_at, due.at + 3 * MINUTE_MICROS, run.attempt + 1)
         if run.circumstances.fate != "complete" or run.circumstances.is_renamed:
             return
         for dataset in job.outputs:

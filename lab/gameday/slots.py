@@ -6,11 +6,10 @@ from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from lab.gameday.model import DAY, MINUTE, Cadence, Estate, SimulatedJob
-from lineage.process.clock import SECOND_MICROS
+from lab.gameday.model import DAY, MINUTE_MICROS, Estate, JobCadence, SimulatedJob
+from lineage.process.clock import EPOCH, SECOND_MICROS
 
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-PERIODS: Final[dict[Cadence, int]] = {"hourly": 3_600, "quarter": 900, "streaming": 1_800}
+PERIODS: Final[dict[JobCadence, int]] = {"hourly": 3_600, "quarter": 900, "streaming": 1_800}
 _SATURDAY: Final = 5
 
 
@@ -39,7 +38,7 @@ def next_slot(estate: Estate, job: SimulatedJob, after: int) -> int:
         return (after - begins - own) // step * step + step + begins + own
     if job.cadence == "adhoc":
         chance = random.Random(f"{estate.seed} look {job.number} {after}")  # noqa: S311
-        return after + round(chance.expovariate(1 / 2) * DAY) + MINUTE
+        return after + round(chance.expovariate(1 / 2) * DAY) + MINUTE_MICROS
     return _next_working_slot(estate, job, after)
 
 

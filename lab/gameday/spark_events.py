@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from lab.gameday.forms import Form, Forms
 from lab.gameday.model import Estate, Full, SimulatedJob, other_name
-from lab.gameday.posting import Event, RunStamp
+from lab.gameday.posting import PostedEvent, RunStamp
 from lab.gameday.runs import SimulatedRun
 from lineage.process.clock import SECOND_MICROS
 
@@ -53,13 +53,13 @@ class SparkEvents:
         self._cold = round(self._chance.uniform(*_COLD_SECONDS) * SECOND_MICROS)
         self._inputs = tuple(estate.datasets[each].full_name for each in run.circumstances.inputs)
 
-    def events(self) -> Iterator[Event]:
+    def events(self) -> Iterator[PostedEvent]:
         """Yield the events in no order."""
         yield from self.queried(is_first=True)
         if self._run.circumstances.fate != "lost":
             yield self.end_application(self._run.ended_at)
 
-    def queried(self, *, is_first: bool) -> Iterator[Event]:
+    def queried(self, *, is_first: bool) -> Iterator[PostedEvent]:
         """Yield the events of its queries; of the first in an application, that it starts."""
         run = self._run
         if is_first:
@@ -67,11 +67,11 @@ class SparkEvents:
         begun = min(run.started_at + self._cold, run.ended_at - 3 * SECOND_MICROS)
         yield from self._dropped() if run.drops else self._worked(begun)
 
-    def end_application(self, at: int) -> Event:
+    def end_application(self, at: int) -> PostedEvent:
         """Return the event that ends its application."""
         return self._post(at, "COMPLETE", _APPLICATION)
 
-    def _worked(self, begun: int) -> Iterator[Event]:
+    def _worked(self, begun: int) -> Iterator[PostedEvent]:
         run, job = self._run, self._job
         if self._is_looked_into() and self._inputs:
             yield from self._inferred(begun)
@@ -91,12 +91,12 @@ class SparkEvents:
         is_long = self._job.cadence not in _SHORT
         return is_long and any(sources) and self._chance.random() < _INFERRED
 
-    def _inferred(self, at: int) -> Iterator[Event]:
+    def _inferred(self, at: int) -> Iterator[PostedEvent]:
         content = _Content("collect_limit", self._inputs[:1])
         yield self._post(at, "START", content, late=self._cold // 2)
         yield self._post(at + SECOND_MICROS // 3, "COMPLETE", content)
 
-    def _written(self, at: int, output: Full, place: int) -> Iterator[Event]:
+    def _written(self, at: int, output: Full, place: int) -> Iterator[PostedEvent]:
         """Yield one write, as one run or as the three runs of a CTAS."""
         end = self._run.ended_at - 200_000
         tail = "_".join(output[1].split("/")[-2:])
@@ -116,7 +116,7 @@ class SparkEvents:
             yield self._post(end - 20_000, "COMPLETE", whole)
             yield self._post(end, "COMPLETE", save)
 
-    def _one(self, at: int, end: int, content: _Content) -> Iterator[Event]:
+    def _one(self, at: int, end: int, content: _Content) -> Iterator[PostedEvent]:
         """Yield the events of a run that writes."""
         fate = self._run.circumstances.fate
         yield self._post(at, "START", content)
@@ -127,7 +127,7 @@ class SparkEvents:
         if fate != "lost":
             yield self._post(end, "COMPLETE", content)
 
-    def _dropped(self) -> Iterator[Event]:
+    def _dropped(self) -> Iterator[PostedEvent]:
         """Yield the COMPLETE of a DROP, which has no START."""
         is_renamed = self._run.drops == "other"
         for place, each in enumerate(self._job.outputs):
@@ -140,7 +140,7 @@ class SparkEvents:
         name = self._estate.datasets[dataset].full_name
         return other_name(name) if self._run.circumstances.is_renamed else name
 
-    def _post(self, at: int, state: str, content: _Content, *, late: int = 0) -> Event:
+    def _post(self, at: int, state: str, content: _Content, *, late: int = 0) -> PostedEvent:
         return self._stamp.post(
             at, self._form(state, content), f"{content.step} {content.place}", late=late
         )

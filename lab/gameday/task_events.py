@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from lab.gameday.forms import Forms
 from lab.gameday.model import Estate, Full, SimulatedJob, other_name
-from lab.gameday.posting import Event, RunStamp
+from lab.gameday.posting import PostedEvent, RunStamp
 from lab.gameday.runs import SimulatedRun
 from lab.gameday.task_forms import TaskForm
 from lineage.process.clock import SECOND_MICROS
@@ -29,7 +29,7 @@ class TaskEvents:
         self._stamp = RunStamp(estate, forms, run)
         self._client: Literal["airflow", "dbt"] = "dbt" if self._job.client == "dbt" else "airflow"
 
-    def events(self) -> Iterator[Event]:
+    def events(self) -> Iterator[PostedEvent]:
         """Yield the events in no order."""
         run = self._run
         begun, ended = run.started_at + SECOND_MICROS, run.ended_at - SECOND_MICROS
@@ -43,7 +43,7 @@ class TaskEvents:
         if not is_open:
             yield self._of_root(run.ended_at, "COMPLETE" if fate == "complete" else "FAIL")
 
-    def _airflow(self, begun: int, ended: int) -> Iterator[Event]:
+    def _airflow(self, begun: int, ended: int) -> Iterator[PostedEvent]:
         run = self._run
         check = f"{self._job.root_name}.{_BEFORE}"
         yield self._post(begun, "START", check, (), ())
@@ -56,12 +56,12 @@ class TaskEvents:
             begun, first = failed + SECOND_MICROS, 2
         yield from self._task(begun, ended, try_number=first)
 
-    def _task(self, begun: int, ended: int, *, try_number: int) -> Iterator[Event]:
+    def _task(self, begun: int, ended: int, *, try_number: int) -> Iterator[PostedEvent]:
         [task] = self._estate.names_of(self._job)
         outputs = tuple(self._name_of(each) for each in self._job.outputs)
         yield from self._one(begun, ended, task, outputs, try_number)
 
-    def _dbt(self, begun: int, ended: int) -> Iterator[Event]:
+    def _dbt(self, begun: int, ended: int) -> Iterator[PostedEvent]:
         """Yield one model after the other; none after one that fails."""
         models = list(zip(self._estate.names_of(self._job), self._job.outputs, strict=True))
         if self._run.circumstances.fate != "complete":
@@ -73,7 +73,7 @@ class TaskEvents:
 
     def _one(
         self, begun: int, ended: int, name: str, outputs: tuple[Full, ...], try_number: int
-    ) -> Iterator[Event]:
+    ) -> Iterator[PostedEvent]:
         """Yield one run that writes; if it failed, the last event names no output."""
         datasets = self._estate.datasets
         inputs = tuple(datasets[each].full_name for each in self._run.circumstances.inputs)
@@ -88,7 +88,7 @@ class TaskEvents:
         name = self._estate.datasets[dataset].full_name
         return other_name(name) if self._run.circumstances.is_renamed else name
 
-    def _of_root(self, at: int, state: str) -> Event:
+    def _of_root(self, at: int, state: str) -> PostedEvent:
         return self._post(at, state, "", (), ())
 
     def _post(  # noqa: PLR0913, PLR0917 - what an event is
@@ -99,7 +99,7 @@ class TaskEvents:
         inputs: tuple[Full, ...],
         outputs: tuple[Full, ...],
         try_number: int = 1,
-    ) -> Event:
+    ) -> PostedEvent:
         run = self._run.circumstances
         form = TaskForm(
             client=self._client,

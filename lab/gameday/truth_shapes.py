@@ -5,7 +5,7 @@ from typing import Final, Literal, get_args
 import msgspec
 
 SECOND_MICROS: Final = 1_000_000  # the product's constant would load a part of it
-Kind = Literal[
+InjectedKind = Literal[
     "killed_job",
     "silent_listener",
     "late_source",
@@ -24,11 +24,13 @@ Kind = Literal[
     "retried_run",
 ]
 # A simulated month has runs that fail and are tried again of its own: one in 250.
-KINDS: tuple[Kind, ...] = tuple(each for each in get_args(Kind) if each != "retried_run")
-SILENT_KINDS: tuple[Kind, ...] = (
+INJECTED_KINDS: tuple[InjectedKind, ...] = tuple(
+    each for each in get_args(InjectedKind) if each != "retried_run"
+)
+SILENT_KINDS: tuple[InjectedKind, ...] = (
     *("backfill", "holiday", "planned_deployment", "retired_job", "rerun_by_hand"),
 )
-INGESTION_KINDS: tuple[Kind, ...] = ("collector_outage",)
+INGESTION_KINDS: tuple[InjectedKind, ...] = ("collector_outage",)
 Expect = Literal["page", "ticket", "silence"]
 
 
@@ -57,7 +59,7 @@ class Fault(msgspec.Struct, frozen=True):
             later ones affect, but all messages about it together must.
     """
 
-    kind: Kind
+    kind: InjectedKind
     expect: Expect
     causes: tuple[NamePattern, ...]
     owners: tuple[str, ...]

@@ -9,7 +9,8 @@ import numpy.typing as npt
 from lab.histories import folder
 from lab.histories.folder import SCHEDULED, WriteHistory
 from lab.histories.history_baselines import usual_gaps
-from lab.histories.walk import NEVER
+from lab.simulation.wall_clock import NEVER_DUE
+from lineage.graph.adjacency import Flags
 from lineage.process.clock import SECOND_MICROS
 from slis.cadence.working_week import Floats, Micros
 
@@ -17,7 +18,6 @@ from slis.cadence.working_week import Floats, Micros
 _GRACE = 30 * SECOND_MICROS
 _WEEK = 604_800 * SECOND_MICROS
 SCHEDULED_ALL, ALL = "scheduled", "all"
-Flags = npt.NDArray[np.bool_]
 
 
 class JudgedWrites(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ def judge_gaps(histories: Sequence[WriteHistory], due: Sequence[Micros]) -> Judg
         started_at=np.concatenate([history.written_at[:-1] for history in histories]),
         ended_at=np.concatenate([history.written_at[1:] for history in histories]),
         usual=np.concatenate([usual_gaps(history) for history in histories]),
-        has_limit=np.concatenate(due) < NEVER,
+        has_limit=np.concatenate(due) < NEVER_DUE,
     )
 
 

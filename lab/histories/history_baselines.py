@@ -3,7 +3,7 @@
 import numpy as np
 
 from lab.histories.folder import WriteHistory
-from lab.histories.walk import NEVER
+from lab.simulation.wall_clock import NEVER_DUE
 from lineage.process.clock import DAY_MICROS
 from slis.cadence.working_week import Floats, Micros
 
@@ -29,7 +29,7 @@ def by_median(history: WriteHistory, medians: float = MEDIANS) -> Micros:
     """Return when each gap is longer than so many median gaps of the 60 days before it."""
     limit = medians * usual_gaps(history)
     due = history.written_at[:-1] + np.nan_to_num(limit).astype(np.int64)
-    return np.where(np.isnan(limit), NEVER, due)
+    return np.where(np.isnan(limit), NEVER_DUE, due)
 
 
 def by_day(history: WriteHistory, sensitivity: float = SENSITIVITY) -> Micros:
@@ -40,8 +40,8 @@ def by_day(history: WriteHistory, sensitivity: float = SENSITIVITY) -> Micros:
     opened, ended = at[:-1] // DAY_MICROS - first_day, at[1:] // DAY_MICROS - first_day
     anomalies = np.flatnonzero(scores > sensitivity)
     place = np.searchsorted(anomalies, opened)
-    day = np.append(anomalies, NEVER // DAY_MICROS - first_day - 1)[place]
-    return np.where(day < ended, (first_day + day + 1) * DAY_MICROS, NEVER)
+    day = np.append(anomalies, NEVER_DUE // DAY_MICROS - first_day - 1)[place]
+    return np.where(day < ended, (first_day + day + 1) * DAY_MICROS, NEVER_DUE)
 
 
 def _scores(at: Micros) -> Floats:

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lab.histories.folder import WriteHistory
+from lab.simulation.wall_clock import NEVER_DUE
 from lineage.process.clock import DAY_MICROS, from_micros
 from lineage.sli_limits import HISTORY_DAYS
 from slis.cadence import cadence, cadence_limits
@@ -16,7 +17,6 @@ from slis.cadence.working_time import WorkingTime
 from slis.cadence.working_week import Micros
 from slis.evaluation.sli_schemas import GAPS, WRITES
 
-NEVER = np.iinfo(np.int64).max
 TIMES: cadence.WorkingTimes = {None: WorkingTime()}
 # A dataset with so many writes a day is learned again each six hours. The product does it each 15
 # minutes, for the same limits: of 500 gaps a few more are known.
@@ -26,8 +26,8 @@ _POOL_EVERY = 28 * DAY_MICROS
 
 
 def learned_deadlines(spark: SparkSession, histories: Sequence[WriteHistory]) -> list[Micros]:
-    """Return when each gap of each history is late; `NEVER` where there was no limit."""
-    due = [np.full(history.written_at.size - 1, NEVER) for history in histories]
+    """Return when each gap of each history is late; `NEVER_DUE` where there was no limit."""
+    due = [np.full(history.written_at.size - 1, NEVER_DUE) for history in histories]
     for row in _learned(spark, histories):
         at = histories[row.dataset_key].written_at
         first = int(np.searchsorted(at, row.as_of))
@@ -55,7 +55,7 @@ def _learned(spark: SparkSession, histories: Sequence[WriteHistory]) -> Iterator
         raise ValueError(f"a profile failed: {rows.problem.dropna().iloc[0]}")
     rows = rows.sort_values(["dataset_key", "as_of"])
     following = rows.groupby("dataset_key").as_of.shift(-1)
-    rows["next_as_of"] = following.fillna(NEVER).astype("int64")
+    rows["next_as_of"] = following.fillna(NEVER_DUE).astype("int64")
     yield from rows[rows.limit.notna() & cadence_limits.has_limit(rows)].itertuples()
 
 

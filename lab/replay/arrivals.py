@@ -34,7 +34,7 @@ _WRITE: Final = pa.struct(
 _FAILED: Final = pa.struct(
     [("failed_at", _INSTANT), ("run_id", pa.string()), ("message", pa.string())]
 )
-ACTIVITY: Final = pa.schema(
+ACTIVITY_ARROW: Final = pa.schema(
     [
         ("dataset_key", pa.int64()),
         ("visible_at", _INSTANT),
@@ -158,14 +158,14 @@ def _key_of(output: _Output) -> int:
 
 
 def stood(engine: Engine, at: int) -> pa.Table:
-    """`ACTIVITY` of what the catalog holds before a slab, all of it known from `at` on, µs."""
+    """`ACTIVITY_ARROW` of what the catalog holds before a slab, known from `at` on, µs."""
     with engine.connect() as connection:
         rows = [dict(row) for row in connection.execute(text(_STOOD)).mappings()]
     return _table(_stood_row(row, at) for row in rows)
 
 
 def collect_arrivals(engine: Engine, slab: SlabRange, arrivals: Arrivals) -> pa.Table:
-    """`ACTIVITY` of a slab that was merged.
+    """`ACTIVITY_ARROW` of a slab that was merged.
 
     Args:
         engine: of the catalog.
@@ -182,7 +182,9 @@ def collect_arrivals(engine: Engine, slab: SlabRange, arrivals: Arrivals) -> pa.
 
 
 def _table(rows: Iterable[dict[str, object]]) -> pa.Table:
-    return pa.Table.from_pylist([dict.fromkeys(ACTIVITY.names) | row for row in rows], ACTIVITY)
+    return pa.Table.from_pylist(
+        [dict.fromkeys(ACTIVITY_ARROW.names) | row for row in rows], ACTIVITY_ARROW
+    )
 
 
 def _stood_row(row: Mapping[str, Any], at: int) -> dict[str, object]:

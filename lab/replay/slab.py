@@ -47,7 +47,7 @@ class JudgedRows(msgspec.Struct, frozen=True):
 
     Attributes:
         changes: `grid.CHANGES`, by instant.
-        activity: `arrivals.ACTIVITY` of what arrived in it.
+        activity: `arrivals.ACTIVITY_ARROW` of what arrived in it.
         tables: rows of the catalog by table: `STANDING` as of its end, and `run`, with the instant
             at which each was known whole as `visible_at`, and `run_io` of these.
         seconds: of each step.

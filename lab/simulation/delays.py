@@ -4,9 +4,8 @@ import math
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from slis.cadence.working_week import Floats
 
 _MOST_RETRIES = 3
 # Nodes and weights of a standard normal: a stalled run is a product of two distributions.

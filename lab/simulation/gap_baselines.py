@@ -3,8 +3,9 @@
 import numpy as np
 
 from lab.simulation.gaps import SILENCE, USUAL, Simulated
-from lab.simulation.wall_clock import DAYS, Floats, Micros, utc_micros
+from lab.simulation.wall_clock import DAYS, NEVER_DUE, utc_micros
 from lineage.process.clock import DAY_MICROS
+from slis.cadence.working_week import Floats, Micros
 
 # Elementary's defaults: 14 daily buckets, the tested one among them; at least 7; 3 deviations.
 _BUCKETS, _LEAST_BUCKETS, _SENSITIVITY = 14, 7, 3.0
@@ -12,7 +13,6 @@ _MOST_DAYS = 40
 MEDIANS = 3.0
 _STEP_DAYS = 10
 _MEMORY_DAYS = 60
-NEVER = np.iinfo(np.int64).max
 
 
 def of_median(simulated: Simulated) -> Micros:
@@ -21,7 +21,7 @@ def of_median(simulated: Simulated) -> Micros:
     started = simulated.written_at[:-1]
     length = np.diff(simulated.written_at)
     inside = simulated.dataset[1:] == simulated.dataset[:-1]
-    due = np.full(gaps.dataset.size, NEVER)
+    due = np.full(gaps.dataset.size, NEVER_DUE)
     first = int(utc_micros(np.zeros(1))[0])
     for day in range(_STEP_DAYS, DAYS, _STEP_DAYS):
         now = first + day * DAY_MICROS
@@ -72,9 +72,9 @@ class DailyScores:
         return values[:, :DAYS]
 
     def found(self) -> Micros:
-        """Return when each outage is an anomaly, at the end of a day; the other gaps' `NEVER`."""
+        """Return when each outage is an anomaly, at the end of a day; else `NEVER_DUE`."""
         gaps = self._gaps
-        due = np.full(gaps.dataset.size, NEVER)
+        due = np.full(gaps.dataset.size, NEVER_DUE)
         places = np.flatnonzero(gaps.kind == SILENCE)
         begun = (gaps.started_at[places] - self._first) // DAY_MICROS
         window = np.stack(
@@ -84,7 +84,7 @@ class DailyScores:
             end = self._first + (begun + passed + 1) * DAY_MICROS
             age = (end - gaps.started_at[places]) / 1e6
             window = np.concatenate((window, age[None]))[-_BUCKETS:]
-            is_new = (_z_score(window) > _SENSITIVITY) & (due[places] == NEVER)
+            is_new = (_z_score(window) > _SENSITIVITY) & (due[places] == NEVER_DUE)
             due[places[is_new]] = end[is_new]
         return due
 

@@ -2,18 +2,17 @@
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from lab.simulation.wall_clock import DAYS, Floats, Micros, midnight_after
+from lab.simulation.wall_clock import DAYS, midnight_after
+from lineage.graph.adjacency import Flags
 from lineage.process.clock import to_micros
+from slis.cadence.working_week import Floats, Micros
 
 # What lies in a gap: nothing, an outage (it must be found), a cadence that grew slower, which
 # no observer can distinguish from an outage, or from a failure that was fixed soon.
 USUAL, SILENCE, CHANGE, FIXED = 0, 1, 2, 3
 # Days after the first: what is learned by then, limits of old datasets are learned from.
 FIRST_WATCHED = 60
-
-Flags = npt.NDArray[np.bool_]
 
 
 class Gaps(msgspec.Struct, frozen=True):

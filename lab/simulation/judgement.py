@@ -18,16 +18,16 @@ from pyspark.sql.types import StructType
 
 from lab.simulation.gaps import FIRST_WATCHED, Simulated
 from lab.simulation.scheduled import CHANGE_DAYS
-from lab.simulation.wall_clock import DAYS, HOLIDAYS, ZONE, Micros, midnight_after
+from lab.simulation.wall_clock import DAYS, HOLIDAYS, NEVER_DUE, ZONE, midnight_after
 from lineage.process.clock import to_micros
 from lineage.sli_limits import STREAM_LIMIT_SECONDS
 from slis.cadence import cadence, cadence_limits
 from slis.cadence.working_time import WorkingTime
+from slis.cadence.working_week import Micros
 from slis.evaluation.sli_schemas import GAPS, WRITES
 
 _ROWS = 200_000
 
-NEVER = np.iinfo(np.int64).max
 _STEP_DAYS = 10.0
 _CYCLES = 28
 _WEEKEND = frozenset({5, 6})
@@ -79,7 +79,7 @@ def by_limits(
         return simulated.gaps.started_at + round(STREAM_LIMIT_SECONDS * 1e6)
     instants = [midnight_after(day) for day in days]
     rows = limit_gaps(spark, folder, simulated, instants)
-    due = np.full(simulated.gaps.dataset.size, NEVER)
+    due = np.full(simulated.gaps.dataset.size, NEVER_DUE)
     micros = np.array([to_micros(instant) for instant in instants])
     for row, places in by_profile(simulated, rows, micros):
         time = TIMES[row.plan if isinstance(row.plan, str) else None]

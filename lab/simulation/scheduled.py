@@ -4,28 +4,13 @@ import msgspec
 import numpy as np
 
 from lab.simulation.delays import Delays
-from lab.simulation.gaps import (
-    CHANGE,
-    SILENCE,
-    USUAL,
-    Flags,
-    Gaps,
-    Simulated,
-    flatten,
-    silence,
-)
-from lab.simulation.wall_clock import (
-    DAY_SECONDS,
-    DAYS,
-    WEEK_SECONDS,
-    Floats,
-    Micros,
-    is_holiday,
-    utc_micros,
-)
+from lab.simulation.gaps import CHANGE, SILENCE, USUAL, Gaps, Simulated, flatten, silence
+from lab.simulation.wall_clock import DAY_SECONDS, DAYS, WEEK_SECONDS, is_holiday, utc_micros
+from lineage.graph.adjacency import Flags
+from slis.cadence.working_week import Floats, Micros
 
 ALPHA_PER_WEEK = 0.001
-MINUTE = 60.0
+MINUTE_SECONDS = 60.0
 CHANGE_DAYS = (80.0, 110.0, 140.0)
 _CHANGING = 0.1
 # What an outage takes, in cycles.
@@ -69,20 +54,22 @@ class Slots(msgspec.Struct, frozen=True):
 
 def daily(chance: np.random.Generator, count: int) -> Simulated:
     """Simulate daily jobs, each at a time of its own, that take minutes to hours."""
-    plan = SchedulePlan("daily", DAY_SECONDS, delays_of(chance, count, 40 * MINUTE, DAY_SECONDS))
+    plan = SchedulePlan(
+        "daily", DAY_SECONDS, delays_of(chance, count, 40 * MINUTE_SECONDS, DAY_SECONDS)
+    )
     return simulate_schedules(chance, plan)
 
 
 def weekday(chance: np.random.Generator, count: int) -> Simulated:
     """Monday to Friday, holidays excepted."""
-    delays = delays_of(chance, count, 40 * MINUTE, DAY_SECONDS)
+    delays = delays_of(chance, count, 40 * MINUTE_SECONDS, DAY_SECONDS)
     plan = SchedulePlan("weekday", DAY_SECONDS, delays, is_weekday=True)
     return simulate_schedules(chance, plan)
 
 
 def hourly(chance: np.random.Generator, count: int) -> Simulated:
     """Simulate hourly jobs."""
-    plan = SchedulePlan("hourly", 3_600.0, delays_of(chance, count, 3 * MINUTE, 3_600.0))
+    plan = SchedulePlan("hourly", 3_600.0, delays_of(chance, count, 3 * MINUTE_SECONDS, 3_600.0))
     return simulate_schedules(chance, plan)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from lab.simulation.gaps import SILENCE, USUAL, Gaps, Simulated
 from lab.simulation.scheduled import ALPHA_PER_WEEK
-from lab.simulation.wall_clock import DAY_SECONDS, DAYS, WEEK_SECONDS, Floats, Micros, utc_micros
+from lab.simulation.wall_clock import DAY_SECONDS, DAYS, WEEK_SECONDS, utc_micros
+from slis.cadence.working_week import Floats, Micros
 
 _HOUR = 3_600.0
 _OUTAGES = 3

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from lab.simulation.gaps import CHANGE, SILENCE, USUAL, Flags, Gaps, Simulated, flatten, silence
+from lab.simulation.gaps import CHANGE, SILENCE, USUAL, Gaps, Simulated, flatten, silence
 from lab.simulation.scheduled import ALPHA_PER_WEEK, CHANGE_DAYS, simulate_outages
-from lab.simulation.wall_clock import DAY_SECONDS, DAYS, WEEK_SECONDS, Floats, Micros, utc_micros
+from lab.simulation.wall_clock import DAY_SECONDS, DAYS, WEEK_SECONDS, utc_micros
+from lineage.graph.adjacency import Flags
+from slis.cadence.working_week import Floats, Micros
 
 _CHANGING = 0.1
 # Who knows the shape and both means, and that one dataset in 20 doubles its mean once in half a

@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from slis.cadence.working_week import Floats, Micros
+
 ZONE = "Europe/Berlin"
 # A Monday. Both changes of the clocks, Christmas, New Year and Easter lie in the 180 days after it.
 FIRST_DAY = date(2026, 10, 5)
@@ -14,9 +16,7 @@ HOLIDAYS = tuple(
     date.fromisoformat(day) for day in ("2026-12-25", "2027-01-01", "2027-03-26", "2027-03-29")
 )
 DAY_SECONDS, WEEK_SECONDS = 86_400.0, 604_800.0
-
-Floats = npt.NDArray[np.float64]
-Micros = npt.NDArray[np.int64]
+NEVER_DUE = np.iinfo(np.int64).max  # µs
 
 
 def utc_micros(wall: Floats) -> Micros:

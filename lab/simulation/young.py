@@ -8,15 +8,26 @@ have had a failure that was fixed before long: one late write, of the few that a
 import numpy as np
 
 from lab.simulation.gaps import FIXED, SILENCE, Gaps, Simulated
-from lab.simulation.scheduled import MINUTE, Outages, SchedulePlan, delays_of, simulate_schedules
-from lab.simulation.wall_clock import DAY_SECONDS, Micros, midnight_after
+from lab.simulation.scheduled import (
+    MINUTE_SECONDS,
+    Outages,
+    SchedulePlan,
+    delays_of,
+    simulate_schedules,
+)
+from lab.simulation.wall_clock import DAY_SECONDS, midnight_after
 from lineage.process.clock import to_micros
+from slis.cadence.working_week import Micros
 
 # One outage a dataset, as soon as there is a limit, or later.
-FIRST_DAY, LAST_DAY = 9.0, 40.0
-_OUTAGES = Outages(count=1, first_day=FIRST_DAY, span_days=25.0)
+FIRST_YOUNG_DAY, LAST_YOUNG_DAY = 9.0, 40.0
+_OUTAGES = Outages(count=1, first_day=FIRST_YOUNG_DAY, span_days=25.0)
 # Seconds of a cycle, and what a run usually takes.
-_CYCLES = ((DAY_SECONDS, 40 * MINUTE), (3_600.0, 3 * MINUTE), (900.0, MINUTE))
+_CYCLES = (
+    (DAY_SECONDS, 40 * MINUTE_SECONDS),
+    (3_600.0, 3 * MINUTE_SECONDS),
+    (900.0, MINUTE_SECONDS),
+)
 _WITH_FAILURE = 0.5
 # Of a cycle: how late the write is. Of a dataset's gaps before its outage: which it is in.
 _LATE = (0.25, 0.45)
@@ -72,7 +83,7 @@ def _chosen(chance: np.random.Generator, gaps: Gaps) -> Micros:
 
 def _joined(parts: list[Simulated], sizes: list[int]) -> Simulated:
     """Return all of them as one class; writes after the last day are left out."""
-    last = to_micros(midnight_after(LAST_DAY))
+    last = to_micros(midnight_after(LAST_YOUNG_DAY))
     keys = np.cumsum([0, *sizes[:-1]])
     written = np.concatenate([part.written_at for part in parts])
     dataset = np.concatenate([part.dataset + key for part, key in zip(parts, keys, strict=True)])
@@ -91,6 +102,6 @@ def _joined(parts: list[Simulated], sizes: list[int]) -> Simulated:
         dataset[written < last],
         written[written < last],
         gaps,
-        first_day=FIRST_DAY,
-        last_day=LAST_DAY,
+        first_day=FIRST_YOUNG_DAY,
+        last_day=LAST_YOUNG_DAY,
     )

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, select, text
 from lineage.catalog.dropped_partitions import drop_partitions
 from lineage.catalog.meta_keys import RETAINED_TO
 from lineage.catalog.partitions import Writing
-from lineage.catalog.retention import RULES, Role
+from lineage.catalog.retention import RETENTION_RULES, RetentionRole
 from lineage.catalog.tables import meta, metadata
 from lineage.catalog.tables.columns import key_names
 from lineage.catalog.upsert import fold_rows
@@ -23,7 +23,7 @@ _DAY: Final = timedelta(days=1)
 
 def delete_old(
     engine: Engine,
-    role: Role,
+    role: RetentionRole,
     now: datetime,
     days: Mapping[str, int],
     writing: Writing,
@@ -42,7 +42,7 @@ def delete_old(
     """
     deleted = {
         table: delete_old_rows(engine, table, now, days, writing)
-        for table, rule in RULES.items()
+        for table, rule in RETENTION_RULES.items()
         if rule.role == role
     }
     return {table: rows for table, rows in deleted.items() if rows}
@@ -52,7 +52,7 @@ def delete_old_rows(
     engine: Engine, table: str, now: datetime, days: Mapping[str, int], writing: Writing
 ) -> int:
     """Delete what one table keeps no longer; return how many rows were deleted one by one."""
-    rule = RULES[table]
+    rule = RETENTION_RULES[table]
     kept = rule.days if isinstance(rule.days, int) else days[rule.days]
     until = to_micros(now - timedelta(days=kept))
     given = {"before": rule.before(until), "until": until, "ahead": to_micros(now + _DAY)}

@@ -21,7 +21,7 @@ from lineage.catalog.partitions import (
     partitions,
     when_unlocked,
 )
-from lineage.catalog.retention import RULES
+from lineage.catalog.retention import RETENTION_RULES
 from lineage.catalog.tables import metadata
 from lineage.catalog.tables.columns import key_names
 
@@ -37,7 +37,7 @@ _LEFT: Final = """
     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
     AND relname ~ :pattern ORDER BY relname
 """
-Keys = list[tuple[Any, ...]]
+_Keys = list[tuple[Any, ...]]
 
 
 def drop_partitions(
@@ -54,7 +54,7 @@ def drop_partitions(
     Returns:
         The names of the ranges that were dropped.
     """
-    ranges = RULES[table].ranges
+    ranges = RETENTION_RULES[table].ranges
     if ranges is None or not is_partitioned(engine):
         return []
     with engine.connect() as connection:
@@ -89,9 +89,9 @@ def _expire(
     when_unlocked(detach, partition.name)
 
 
-def kept_rows(engine: Engine, table: str, part: str, given: Mapping[str, int]) -> Keys:
+def kept_rows(engine: Engine, table: str, part: str, given: Mapping[str, int]) -> _Keys:
     """Return the primary keys of rows of a part that the table's rule keeps, 20,001 at most."""
-    rule = RULES[table]
+    rule = RETENTION_RULES[table]
     if rule.ranges is None or rule.ranges.may_stay is None:
         return []
     keys = ", ".join(key_names(metadata.tables[table]))
@@ -106,7 +106,7 @@ def kept_rows(engine: Engine, table: str, part: str, given: Mapping[str, int]) -
         return [tuple(row) for row in connection.execute(text(query), given)]
 
 
-def move_rows(connection: Connection, table: str, expired: str, keys: Keys) -> None:
+def move_rows(connection: Connection, table: str, expired: str, keys: _Keys) -> None:
     """Move rows from a detached range back into the table."""
     if not keys:
         return

@@ -15,7 +15,7 @@ from sqlalchemy.engine import ExceptionContext
 
 from lineage.catalog.grown_tables import analyze_grown
 from lineage.catalog.preparations import preparations
-from lineage.catalog.revision import KNOWN, NewerCatalogError
+from lineage.catalog.revision import KNOWN_REVISIONS, NewerCatalogError
 from lineage.catalog.trouble import DamagedCatalogError, translated_error
 
 BUSY_TIMEOUT_SECONDS = 10
@@ -195,7 +195,7 @@ def _migrate(
         with _migrating(engine) as connection:
             config.attributes["connection"] = connection
             found = MigrationContext.configure(connection).get_current_revision()
-            if found is not None and found not in KNOWN:
+            if found is not None and found not in KNOWN_REVISIONS:
                 raise NewerCatalogError(found)
             if work is None or found is None or found <= to:
                 command.upgrade(config, to)

@@ -1,13 +1,14 @@
-"""Names that roles share in the catalog: of rows of `meta`, and of watched resources of Kubernetes.
+"""Names that roles share in the catalog: of rows of `meta`, and of what is watched in Kubernetes.
 
 Alone in a module: commands that ask load no database toolkit for a name. A row of `meta` has one
 writer: the leader of the service for `LAST_POLICY`, the role that it names for `POLICY_IN_FORCE`,
 and the pipeline for all others.
 """
 
+from enum import IntEnum
 from typing import Final
 
-EPOCH: Final = "catalog_epoch"  # of the counters
+CATALOG_EPOCH: Final = "catalog_epoch"  # of the counters
 LAKE_OWNER: Final = "lake_owner"  # in the names of the folders that this catalog wrote
 LAKE_ID: Final = "lake_id"  # in the file at the root of the lake, too
 LOG: Final = "log"  # that feeds the catalog: spool or kafka
@@ -16,7 +17,7 @@ LOG_TOPIC_ID: Final = "log_topic_id."  # and a topic: the id that Kafka gave the
 LOG_LANDED: Final = "log_landed."  # and a topic: behind the last event, by partition, as JSON
 LOG_RESTORING: Final = "log_restoring."  # and a topic: the folder of the lake that is landing
 INSTALLED: Final = "installed_at"  # the first batch, in microseconds of 16 digits
-HISTORY: Final = "history_from"  # the first event of a loaded history, likewise
+HISTORY_FROM: Final = "history_from"  # the first event of a loaded history, likewise
 EDGES_EVALUATED_AT: Final = "edges_evaluated_at"  # when edges were judged last, in microseconds
 POLICY_IN_FORCE: Final = "policy_in_force."  # and a role: `lineage.policy.file.PolicyState` as JSON
 LAST_POLICY: Final = "last_policy"  # the last valid one, as `encode_policy` writes it
@@ -37,6 +38,13 @@ BEHIND_SINCE: Final = "behind_since"
 CHANGES_MISSED: Final = "changes_missed"
 APPLICATIONS: Final = "sparkapplications.sparkoperator.k8s.io"
 PODS: Final = "pods"
-BY_EVENTS: Final = 2  # `spark_application.has_listener`: one that the settings do not show
 # A pause of the watch up to this long hides nothing: the operator deletes no application at once.
 LONGEST_PAUSE_MICROS: Final = 300_000_000
+
+
+class ListenerState(IntEnum):
+    """Values of `spark_application.has_listener`; null: an older release stored the row."""
+
+    ABSENT = 0
+    IN_SETTINGS = 1
+    BY_EVENTS = 2  # the settings do not show it, but events of the job have arrived

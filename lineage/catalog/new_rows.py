@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Table, TextClause
 
 from lineage.catalog.upsert import (
-    STATEMENTS,
-    Fold,
+    MOST_CACHED_STATEMENTS,
+    ColumnFold,
     compiled_for,
     count_changed,
     insert_from,
@@ -32,7 +32,7 @@ def insert_or_fold(  # noqa: PLR0913 - by name
     connection: Connection,
     table: Table,
     query: str,
-    folds: Mapping[str, Fold],
+    folds: Mapping[str, ColumnFold],
     *,
     known: str,
     is_any_known: bool,
@@ -68,7 +68,7 @@ def insert_or_fold(  # noqa: PLR0913 - by name
     return inserted + upsert(connection, table, stored, folds, keeps=keeps, given=given)
 
 
-@lru_cache(STATEMENTS)
+@lru_cache(MOST_CACHED_STATEMENTS)
 def _inserting(
     dialect: str, table: Table, query: str, names: tuple[str, ...], then: Then | None
 ) -> TextClause:

@@ -19,7 +19,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_fixe
 from lineage.catalog.retention import RANGES, Ranges
 from lineage.process.clock import from_micros, to_micros
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 Writing = Callable[[Engine], AbstractContextManager[Connection]]
 log = structlog.get_logger(__name__)
 
@@ -182,7 +182,7 @@ def limit_lock_waits(connection: Connection) -> None:
     connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_LOCK_MILLISECONDS}")
 
 
-def when_unlocked(work: Callable[[], Result], name: str) -> Result | None:
+def when_unlocked(work: Callable[[], _Result], name: str) -> _Result | None:
     """Return what `work` returns; None where others held their locks at each of five tries."""
     try:
         return retry_lock_waits(work, _TRIES)
@@ -193,7 +193,7 @@ def when_unlocked(work: Callable[[], Result], name: str) -> Result | None:
         return None
 
 
-def retry_lock_waits(work: Callable[[], Result], tries: int) -> Result:
+def retry_lock_waits(work: Callable[[], _Result], tries: int) -> _Result:
     """Return what `work` returns, once a second until others hold no lock that it needs.
 
     Raises:

@@ -13,7 +13,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine
 
-from lineage.catalog.revision import KNOWN
+from lineage.catalog.revision import KNOWN_REVISIONS
 
 Work = Callable[[Connection], None]
 _NAME: Final = "PREPARE"
@@ -36,5 +36,5 @@ def preparations(engine: Engine, config: Config, to: str) -> Iterator[tuple[str,
 
 
 def _between(found: str | None, to: str) -> list[str]:
-    last = KNOWN[-1] if to == "head" else to
-    return [each for each in KNOWN if (found or "") < each <= last]
+    last = KNOWN_REVISIONS[-1] if to == "head" else to
+    return [each for each in KNOWN_REVISIONS if (found or "") < each <= last]

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final, Literal, TypeVar
 
 from lineage.process.clock import HOUR_MICROS
-from lineage.states import BAD, GOOD, LEARNING, NEVER_ENDED, OPTIONAL, TIERS, UNKNOWN
+from lineage.states import BAD, GOOD, LEARNING, OPTIONAL, TIERS, UNKNOWN
 
 # Order of lists: most severe first, then the highest tier. A rank of each stands beside its name,
 # so that an index has all datasets in that order, and a page of 100,000 is a few rows of it.
@@ -20,7 +20,9 @@ STATES_BY_SEVERITY: Final = (BAD, UNKNOWN, LEARNING, GOOD)
 NOT_JUDGED: Final = STATES_BY_SEVERITY.index(UNKNOWN)
 # A dataset that came since the policy was resolved counts as what nobody declared does.
 NO_TIER: Final = TIERS.index(OPTIONAL)
-TIER: Final = f"COALESCE(p.tier, '{OPTIONAL}')"  # p: `dataset_policy`, joined to all datasets
+TIER_IN_FORCE: Final = (
+    f"COALESCE(p.tier, '{OPTIONAL}')"  # p: `dataset_policy`, joined to all datasets
+)
 # What is listed. The index is of these, and a question that does not say it so cannot use it.
 LISTED: Final = "canonical_key = dataset_key AND retired_at IS NULL"
 
@@ -139,48 +141,6 @@ def has_direction(direction: Literal["read", "write"], io: str = "io") -> str:
     to dataset in the index, takes that for a thousand times as dear as it is, and reads all rows.
     """
     return f"{io}.direction || '' = '{direction}'"
-
-
-def is_ended_by(root: str, run: str = "r") -> str:
-    """Return the SQL of whether a run cannot go on after the end of its root run.
-
-    A DAG of Airflow may start an application of Spark without waiting for it. The application goes
-    on after a DAG that completed; after one that failed, it was probably killed as well.
-    """
-    return f"""
-        (coalesce({run}.processing_type, '') <> 'STREAMING'
-            OR coalesce({run}.integration, '') = coalesce({root}.integration, ''))
-        AND ({root}.failed_at IS NOT NULL OR coalesce({run}.job_type, '') <> 'APPLICATION'
-            AND NOT EXISTS (
-                SELECT 1 FROM run p
-                WHERE p.run_id = {run}.parent_run_id AND p.run_key <> {root}.run_key
-                    AND p.completed_at IS NULL AND p.failed_at IS NULL))
-    """  # noqa: S608 - our own columns
-
-
-# When the root run of a run `{run}` without an end has ended. The listener never reports the end of
-# an RDD job. An expression has no index: the root run is found by its id alone.
-_ABANDONED_AT = f"""
-    CASE WHEN {{run}}.completed_at IS NULL AND {{run}}.failed_at IS NULL
-        AND {{run}}.started_at IS NOT NULL AND coalesce({{run}}.job_type, '') <> 'RDD_JOB' THEN (
-            SELECT max(coalesce(o.completed_at, o.failed_at)) FROM run o
-            WHERE o.run_id = {{run}}.root_run_id AND o.root_run_id || '' = o.run_id
-                AND o.run_key <> {{run}}.run_key
-                AND coalesce(o.completed_at, o.failed_at) >= {{run}}.last_event_at
-                AND {is_ended_by("o", "{run}")}) END
-"""  # noqa: S608 - our own columns
-
-
-def failed_at(run: str = "r") -> str:
-    """Return the SQL of when a run failed: a run without an end, when its root run ended."""
-    return f"coalesce({run}.failed_at, {_ABANDONED_AT.format(run=run)})"
-
-
-def error_of(run: str = "r") -> str:
-    """Return the SQL of a run's error, for the run with this alias."""
-    abandoned = _ABANDONED_AT.format(run=run)
-    never_ended = f"CASE WHEN {abandoned} IS NOT NULL THEN '{NEVER_ENDED}' END"
-    return f"coalesce({run}.error_message, {never_ended})"
 
 
 # The run of the leaf job that a run `r` is, or is a part of: a Spark application has many runs.

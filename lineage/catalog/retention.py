@@ -13,8 +13,8 @@ from lineage.names.names import FOLD
 from lineage.process.clock import DAY_MICROS
 from lineage.sli_limits import HISTORY_DAYS, SLOW_CADENCE_SECONDS, SLOW_HISTORY_DAYS
 
-Days = Literal["event_days", "write_days", "audit_days", "history_days", "access_days"]
-Role = Literal["pipeline", "service"]
+_Days = Literal["event_days", "write_days", "audit_days", "history_days", "access_days"]
+RetentionRole = Literal["pipeline", "service"]
 
 
 class Ranges(msgspec.Struct, frozen=True):
@@ -54,9 +54,9 @@ class RetentionRule(msgspec.Struct, frozen=True):
         ranges: of the table, where it has any; then `:before` is the start of one.
     """
 
-    days: Days | int
+    days: _Days | int
     condition: str
-    role: Role = "pipeline"
+    role: RetentionRole = "pipeline"
     ranges: Ranges | None = None
 
     def before(self, at: int) -> int:
@@ -147,7 +147,7 @@ _OF_RUNS: Final = Ranges(
 )
 
 # In this order: what refers to a row is deleted after it.
-RULES: Final[dict[str, RetentionRule]] = {
+RETENTION_RULES: Final[dict[str, RetentionRule]] = {
     "event": RetentionRule(
         "event_days",
         "event_time < :before OR event_time > :ahead",
@@ -282,7 +282,7 @@ RULES: Final[dict[str, RetentionRule]] = {
 
 # The tables that PostgreSQL keeps in partitions.
 RANGES: Final[dict[str, Ranges]] = {
-    table: rule.ranges for table, rule in RULES.items() if rule.ranges is not None
+    table: rule.ranges for table, rule in RETENTION_RULES.items() if rule.ranges is not None
 }
 
 # What bounds the tables that no rule is for.

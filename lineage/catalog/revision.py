@@ -11,8 +11,10 @@ from lineage.catalog.reader import CatalogReader, NoCatalogError, open_reader
 from lineage.catalog.trouble import CatalogError
 
 _VERSIONS = Path(__file__).parent / "migrations" / "versions"
-KNOWN: Final = tuple(sorted(path.name.partition("_")[0] for path in _VERSIONS.glob("[0-9]*_*.py")))
-HEAD: Final = KNOWN[-1]
+KNOWN_REVISIONS: Final = tuple(
+    sorted(path.name.partition("_")[0] for path in _VERSIONS.glob("[0-9]*_*.py"))
+)
+HEAD: Final = KNOWN_REVISIONS[-1]
 
 
 class OlderCatalogError(CatalogError):
@@ -69,7 +71,7 @@ def require_revision(reader: CatalogReader) -> None:
     if not rows:
         raise NoCatalogError("the catalog has no tables yet")
     found = str(rows[0][0])
-    if found not in KNOWN:
+    if found not in KNOWN_REVISIONS:
         raise NewerCatalogError(found)
     if found != HEAD:
         raise OlderCatalogError(

@@ -6,6 +6,7 @@ from typing import Any, Final
 from sqlalchemy import BindParameter, Connection, TextClause, bindparam, text
 
 from lineage.catalog.queries import leaf_job, split_batches
+from lineage.names.names import Name
 
 # Only a root job whose namespace is known to write the dataset is believed, the first known first:
 # anybody may send an event that names another root for a run.
@@ -31,8 +32,6 @@ _OF_WRITES: Final = text(
         AND d.canonical_key = a.dataset_key WHERE a.dataset_key IN :wanted""",
     )
 ).bindparams(_WANTED)
-
-Name = tuple[str, str]
 
 
 def load_roots_of_writers(connection: Connection, dataset_keys: Iterable[int]) -> dict[Name, Name]:

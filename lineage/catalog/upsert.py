@@ -29,10 +29,10 @@ from sqlalchemy.sql.functions import FunctionElement
 from lineage.catalog.tables.columns import key_names
 
 _NEVER = -(1 << 62)
-STATEMENTS = 256  # of one process; a batch and an evaluation have some 60
+MOST_CACHED_STATEMENTS = 256  # of one process; a batch and an evaluation have some 60
 _INSERTS: dict[str, Any] = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
 _NAMED = {"postgresql": PGDialect, "sqlite": SQLiteDialect}
-Fold = Callable[[Any, Any], ColumnElement[Any]]
+ColumnFold = Callable[[Any, Any], ColumnElement[Any]]
 
 
 class _Extreme(FunctionElement[Any]):
@@ -90,7 +90,7 @@ def add_up(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
 
 
 @cache
-def at_the_later(instant: str, *, ties: Fold | None = None) -> Fold:
+def at_the_later(instant: str, *, ties: ColumnFold | None = None) -> ColumnFold:
     """Use the value of the row whose `instant` is later.
 
     Of equals what `ties` says, else the kept one's.
@@ -114,7 +114,7 @@ def fold_rows(
     connection: Connection,
     table: Table,
     rows: Sequence[Mapping[str, Any]],
-    folds: Mapping[str, Fold] | None = None,
+    folds: Mapping[str, ColumnFold] | None = None,
 ) -> None:
     """Insert rows of ours, each key once; fold them into those that are there.
 
@@ -154,7 +154,7 @@ def upsert(  # noqa: PLR0913 - the last two by name
     connection: Connection,
     table: Table,
     query: str,
-    folds: Mapping[str, Fold],
+    folds: Mapping[str, ColumnFold],
     *,
     keeps: str = "",
     given: Mapping[str, Any] | None = None,
@@ -185,7 +185,7 @@ def count_changed(
 
 
 def prepare(
-    dialect: Dialect, table: Table, query: str, folds: Mapping[str, Fold], keeps: str = ""
+    dialect: Dialect, table: Table, query: str, folds: Mapping[str, ColumnFold], keeps: str = ""
 ) -> TextClause:
     """Return the statement of `upsert`, to be run for many sets of the query's parameters.
 
@@ -194,9 +194,9 @@ def prepare(
     return _built(dialect.name, table, query, tuple(folds.items()), keeps)
 
 
-@lru_cache(STATEMENTS)
+@lru_cache(MOST_CACHED_STATEMENTS)
 def _built(
-    dialect: str, table: Table, query: str, folds: tuple[tuple[str, Fold], ...], keeps: str
+    dialect: str, table: Table, query: str, folds: tuple[tuple[str, ColumnFold], ...], keeps: str
 ) -> TextClause:
     names = (*(name for name, _ in folds), *keeps.split())
     insert = insert_from(dialect, table, query, names)

@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Keys = NDArray[np.int64]  # of datasets, as `lineage.names.keys` makes them
-Positions = NDArray[np.intp]
+NodePositions = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
 
@@ -18,47 +18,49 @@ class Adjacency(msgspec.Struct, frozen=True):
             given in that order.
     """
 
-    starts: Positions
-    targets: Positions
+    starts: NodePositions
+    targets: NodePositions
 
-    def ends(self, nodes: Positions) -> Positions:
+    def ends(self, nodes: NodePositions) -> NodePositions:
         """Return the ends of all edges from these nodes."""
         starts = self.starts[nodes]
         return self.targets[spans(starts, self.starts[nodes + 1] - starts)]
 
-    def slots(self, nodes: Positions) -> tuple[Positions, Positions]:
+    def slots(self, nodes: NodePositions) -> tuple[NodePositions, NodePositions]:
         """Return the positions in `targets` of the edges from these nodes, and their nodes."""
         starts = self.starts[nodes]
         counts = self.starts[nodes + 1] - starts
         return np.repeat(nodes, counts), spans(starts, counts)
 
-    def degree(self, nodes: Positions) -> int:
+    def degree(self, nodes: NodePositions) -> int:
         """Count the edges that leave these nodes."""
         return int((self.starts[nodes + 1] - self.starts[nodes]).sum())
 
 
-def adjacency(origins: Positions, ends: Positions, size: int) -> Adjacency:
+def adjacency(origins: NodePositions, ends: NodePositions, size: int) -> Adjacency:
     """Build the adjacency of `size` nodes with these edges; repeats are kept."""
     # One number an edge, in an order that is nearly there already where a table gave them.
     order = np.argsort(np.asarray(origins, np.int64) * size + ends, kind="stable")
     return Adjacency(starts_of(origins, size), ends[order])
 
 
-def starts_of(origins: Positions, size: int) -> Positions:
+def starts_of(origins: NodePositions, size: int) -> NodePositions:
     """Return where the sorted edges of each of `size` nodes begin and end."""
     starts = np.zeros(size + 1, dtype=np.intp)
     np.cumsum(np.bincount(origins, minlength=size), out=starts[1:])
     return starts
 
 
-def spans(starts: Positions, counts: Positions) -> Positions:
+def spans(starts: NodePositions, counts: NodePositions) -> NodePositions:
     """`starts[0]` and the positions after it, `counts[0]` in all; then those of the next."""
     # Where each stands within its own span, added to where that begins.
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     return np.asarray(np.repeat(starts, counts) + within)
 
 
-def equal_pairs(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[Positions, Positions]:
+def equal_pairs(
+    left: NDArray[np.int64], right: NDArray[np.int64]
+) -> tuple[NodePositions, NodePositions]:
     """Return all (i, j) with `left[i] == right[j]`, by i, then j."""
     order = np.argsort(right, kind="stable")
     ascending = right[order]
@@ -67,7 +69,7 @@ def equal_pairs(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[Posi
     return np.repeat(np.arange(len(left)), counts), order[spans(starts, counts)]
 
 
-def positions_in(keys: Keys, wanted: Keys) -> tuple[Positions, Flags]:
+def positions_in(keys: Keys, wanted: Keys) -> tuple[NodePositions, Flags]:
     """Return the positions in ascending `keys` of the `wanted` that exist, and which these are."""
     found = np.searchsorted(keys, wanted)
     is_there = found < len(keys)

@@ -7,7 +7,7 @@ milliseconds. Keys are canonical dataset keys, as the catalog has them.
 import numpy as np
 from numpy.typing import NDArray
 
-from lineage.graph.adjacency import Flags, Keys, Positions, adjacency, positions_in
+from lineage.graph.adjacency import Flags, Keys, NodePositions, adjacency, positions_in
 
 DEFAULT_MAX_NODES = 100_000
 
@@ -38,7 +38,7 @@ class Graph:
         counts = [len(given), *map(len, below)]
         return found, np.repeat(np.arange(len(counts), dtype=np.int32), counts), is_cut
 
-    def _levels(self, starts: Positions, max_nodes: int) -> tuple[list[Positions], bool]:
+    def _levels(self, starts: NodePositions, max_nodes: int) -> tuple[list[NodePositions], bool]:
         """Return datasets by distance, ascending in each level, and whether the walk was cut."""
         is_seen, flags = np.zeros((2, len(self.keys)), dtype=bool)
         is_seen[starts] = True
@@ -54,7 +54,7 @@ class Graph:
         return levels, False
 
 
-def _each_once(ends: Positions, flags: Flags) -> Positions:
+def _each_once(ends: NodePositions, flags: Flags) -> NodePositions:
     """Return these positions ascending, each once. `flags` are all false, before and after."""
     if len(ends) * 32 < len(flags):
         return np.unique(ends)

@@ -11,15 +11,15 @@ import msgspec
 
 from lineage.process.clock import LATEST_MICROS
 
-EVENTS: Final = ("run", "job", "dataset")
+EVENT_KINDS: Final = ("run", "job", "dataset")
 HEARTBEAT: Final = "heartbeat"  # the collector lives
 GOODBYE: Final = "goodbye"  # the collector ends, and all of its spool is in the log
 GAP: Final = "gap"  # the collector was silent from `received_at` to `ended_at`
 REJECTED: Final = "rejected"  # the collector did not accept a body
 FOREIGN: Final = "foreign"  # a record that no shipper of ours wrote
 
-Headers = list[tuple[str, bytes]]
-_KINDS: Final = (*EVENTS, HEARTBEAT, GOODBYE, GAP, REJECTED)
+_Headers = list[tuple[str, bytes]]
+_KINDS: Final = (*EVENT_KINDS, HEARTBEAT, GOODBYE, GAP, REJECTED)
 _MOST, _LONGEST = (1 << 62), 500
 
 
@@ -27,7 +27,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Record of the topic.
 
     Attributes:
-        kind: one of `EVENTS`, or of the words above.
+        kind: one of `EVENT_KINDS`, or of the words above.
         collector: that received it.
         received_at: by the collector's clock, µs.
         origin: one of `lineage.origins`, of events and rejected bodies.
@@ -53,7 +53,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_event(self) -> bool:
         """Return whether the body is one event."""
-        return self.kind in EVENTS
+        return self.kind in EVENT_KINDS
 
     @property
     def identity(self) -> str:
@@ -94,7 +94,7 @@ _READ: Final[dict[str, Callable[[bytes], int | str]]] = {
 }
 
 
-def headers_of(record: Record) -> Headers:
+def headers_of(record: Record) -> _Headers:
     """Return the headers of a record; those without a value are left out."""
     given = ((name, getattr(record, name)) for name in _FIELDS)
     return [(name, str(value).encode()) for name, value in given if value != _DEFAULTS.get(name)]

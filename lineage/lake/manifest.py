@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FIRST_DAY: Final = "0000-01-01"
 LAST_DAY: Final = "9999-12-31"
-Rows = Callable[[str, Mapping[str, Any]], Iterable[Any]]  # of `COLUMNS`, as attributes
+_Rows = Callable[[str, Mapping[str, Any]], Iterable[Any]]  # of `MANIFEST_COLUMNS`, as attributes
 
 
 class Folder(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,15 +52,17 @@ class Folder(msgspec.Struct, frozen=True, kw_only=True):
         return [f"{self.path}/{name}" for name in self.names]
 
 
-COLUMNS: Final = "path, event_date, first_seq, last_seq, epoch, is_compacted, names, events, bytes"
+MANIFEST_COLUMNS: Final = (
+    "path, event_date, first_seq, last_seq, epoch, is_compacted, names, events, bytes"
+)
 _VISIBLE: Final = f"""
-    SELECT {COLUMNS} FROM lake_folder
+    SELECT {MANIFEST_COLUMNS} FROM lake_folder
     WHERE deleted_at IS NULL AND event_date >= :first AND event_date <= :last
     ORDER BY first_seq, event_date
 """  # noqa: S608 - our own names
 
 
-def list_folders(rows: Rows, first_day: str = FIRST_DAY, last_day: str = LAST_DAY) -> list[Folder]:
+def list_folders(rows: _Rows, first_day: str = FIRST_DAY, last_day: str = LAST_DAY) -> list[Folder]:
     """Return the folders of these days that readers see, in the order of their events.
 
     Args:
@@ -72,7 +74,7 @@ def list_folders(rows: Rows, first_day: str = FIRST_DAY, last_day: str = LAST_DA
     return [read_folder(row) for row in found]
 
 
-def query_function(connection: "Connection") -> Rows:
+def query_function(connection: "Connection") -> _Rows:
     """Return a function that queries the catalog through this connection."""
     # Commands that query by a `CatalogReader` load no database toolkit.
     from sqlalchemy import text  # noqa: PLC0415
@@ -81,7 +83,7 @@ def query_function(connection: "Connection") -> Rows:
 
 
 def read_folder(row: Any) -> Folder:  # noqa: ANN401 - of a reader or of SQLAlchemy
-    """Return the folder of a row with `COLUMNS`."""
+    """Return the folder of a row with `MANIFEST_COLUMNS`."""
     return Folder(
         path=row.path,
         event_date=row.event_date,

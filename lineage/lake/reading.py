@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 _TRIES: Final = 3
 # As S3 names an object that is absent, in the text of pyarrow's error.
 _ABSENT: Final = ("NO_SUCH_KEY", "NoSuchKey", "RESOURCE_NOT_FOUND")
-CHANGED: Final = (
+FILES_ABSENT: Final = (
     "files of the lake are absent: ask again, since the lake may have been compacted meanwhile. If"
     " that does not help, set LINEWARD_LAKE_URL or LINEWARD_DATA_DIR as for the pipeline"
 )
@@ -58,8 +58,8 @@ def read_events(lake: Lake, folders: Iterable[Folder]) -> "ds.Dataset":
 
 
 def read_again(
-    list_now: Callable[[], Sequence[Folder]], read: Callable[[Sequence[Folder]], Result]
-) -> Result:
+    list_now: Callable[[], Sequence[Folder]], read: Callable[[Sequence[Folder]], _Result]
+) -> _Result:
     """Read the folders of the manifest; if one vanished meanwhile, those of the new manifest.
 
     Args:
@@ -76,7 +76,7 @@ def read_again(
             if not is_absent(error):
                 raise
             last = error
-    raise LakeChangedError(CHANGED) from last
+    raise LakeChangedError(FILES_ABSENT) from last
 
 
 def is_absent(error: OSError) -> bool:

@@ -24,6 +24,8 @@ from lineage.names.rules import (
 )
 from lineage.redaction import CREDENTIALS, clear_name, clear_secrets
 
+Name = tuple[str, str]  # of a dataset or a job: its namespace, and its name in there
+
 _CACHED_NAMES = 65_536
 _URI = re.compile(r"(?P<namespace>(?P<scheme>[a-z0-9+.-]+)://[^/]+)/+(?P<name>[\s\S]*)")
 _LOCAL = re.compile(r"(?P<namespace>file|dbfs)?:?/+(?P<name>[\s\S]*)")

@@ -2,6 +2,8 @@
 
 import re
 
+from lineage.names.names import Name
+
 _DB = re.compile(r"\.db(?=[/.])")
 _STEPS = re.compile(r"[/.]+")
 _OTHER = re.compile(r"[^a-z0-9]")
@@ -10,8 +12,6 @@ _PORT = re.compile(r":[0-9]*$")
 _AZURE = ("abfs", "abfss", "wasb", "wasbs")
 _DBFS = "/dbfs/"
 _PARTS = 2
-
-Name = tuple[str, str]
 
 
 def near_key(name: str) -> str | None:

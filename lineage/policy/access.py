@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from lineage.policy.values import Instant, Text
 
-Role = Literal["read", "respond", "alerts", "admin"]
+TokenRole = Literal["read", "respond", "alerts", "admin"]
 SlackUser = Annotated[str, Meta(pattern="^[UW][A-Z0-9]{2,30}$")]
 
 
@@ -23,7 +23,7 @@ class AccessToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: Text
     token_file: Text | None = None
     sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | None = None
-    roles: tuple[Role, ...] = ("read",)
+    roles: tuple[TokenRole, ...] = ("read",)
     namespaces: tuple[Text, ...] = ("*",)
     expires: Instant | None = None
 

@@ -15,7 +15,7 @@ from lineage.policy.model import EscalationStep, Owner, Policy
 from lineage.policy.patterns import dataset_of
 from lineage.policy.recurring import LONGEST, window_problem
 
-Problem = tuple[str, str]  # path, what is wrong
+_Problem = tuple[str, str]  # path, what is wrong
 
 _CHANNEL: Final = re.compile(r"[a-z][a-z0-9]*:[^/@][^@]*")  # of a type with a folder of its own
 _FOR_ALL_NAMESPACES: Final = frozenset({"respond", "alerts", "admin"})
@@ -26,7 +26,7 @@ _WITHOUT_SECRET: Final = frozenset(
 )
 
 
-def problems(policy: Policy) -> Iterator[Problem]:
+def problems(policy: Policy) -> Iterator[_Problem]:
     """Yield each problem with its path, in the order of the file's sections."""
     yield from _repeated(policy)
     yield from _unknown_owners(policy)
@@ -42,7 +42,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
     yield from _wrong_urls(policy)
 
 
-def _repeated(policy: Policy) -> Iterator[Problem]:
+def _repeated(policy: Policy) -> Iterator[_Problem]:
     for section in ("owners", "calendars", "suppressions"):
         seen: Counter[str] = Counter()
         for position, entry in enumerate(getattr(policy, section)):
@@ -51,7 +51,7 @@ def _repeated(policy: Policy) -> Iterator[Problem]:
                 yield f"$.{section}[{position}].name", f"{entry.name!r} is there already"
 
 
-def _unknown_owners(policy: Policy) -> Iterator[Problem]:
+def _unknown_owners(policy: Policy) -> Iterator[_Problem]:
     known = {owner.name for owner in policy.owners}
     used = [
         (f"$.owners[{i}].escalation[{j}].owner", step.owner)
@@ -65,7 +65,7 @@ def _unknown_owners(policy: Policy) -> Iterator[Problem]:
             yield path, f"no owner is called {name!r}: add it under owners"
 
 
-def _unknown_calendars(policy: Policy) -> Iterator[Problem]:
+def _unknown_calendars(policy: Policy) -> Iterator[_Problem]:
     known = {calendar.name for calendar in policy.calendars}
     for position, rule in enumerate(policy.datasets):
         if rule.calendar is not None and rule.calendar not in known:
@@ -73,7 +73,7 @@ def _unknown_calendars(policy: Policy) -> Iterator[Problem]:
             yield f"$.datasets[{position}].calendar", what
 
 
-def _unclear_edges(policy: Policy) -> Iterator[Problem]:
+def _unclear_edges(policy: Policy) -> Iterator[_Problem]:
     for position, rule in enumerate(policy.datasets):
         if rule.expect_inputs and dataset_of(rule.match) is None:
             yield f"$.datasets[{position}].match", "expect_inputs needs a match without wildcards"
@@ -83,14 +83,14 @@ def _unclear_edges(policy: Policy) -> Iterator[Problem]:
                 yield path, "names one dataset: no wildcards"
 
 
-def _wild_aliases(policy: Policy) -> Iterator[Problem]:
+def _wild_aliases(policy: Policy) -> Iterator[_Problem]:
     for position, alias in enumerate(policy.aliases):
         for field in ("name", "dataset"):
             if dataset_of(getattr(alias, field)) is None:
                 yield f"$.aliases[{position}].{field}", "names one dataset: no wildcards"
 
 
-def _unknown_time_zones(policy: Policy) -> Iterator[Problem]:
+def _unknown_time_zones(policy: Policy) -> Iterator[_Problem]:
     zones = [("$.time_zone", policy.time_zone)]
     zones += [(f"$.calendars[{i}].time_zone", c.time_zone) for i, c in enumerate(policy.calendars)]
     zones += [
@@ -111,7 +111,7 @@ def _is_time_zone(zone: str) -> bool:
     return True
 
 
-def _wrong_windows(policy: Policy) -> Iterator[Problem]:
+def _wrong_windows(policy: Policy) -> Iterator[_Problem]:
     """Check suppressions; unknown time zones are reported by another check."""
     for position, one in enumerate(policy.suppressions):
         path = f"$.suppressions[{position}]"
@@ -126,7 +126,7 @@ def _wrong_windows(policy: Policy) -> Iterator[Problem]:
             yield f"{path}.cron", wrong
 
 
-def _repeated_people(policy: Policy) -> Iterator[Problem]:
+def _repeated_people(policy: Policy) -> Iterator[_Problem]:
     for field in ("name", "slack"):
         seen: set[str] = set()
         for position, person in enumerate(policy.people):
@@ -136,14 +136,14 @@ def _repeated_people(policy: Policy) -> Iterator[Problem]:
             seen.add(value)
 
 
-def _wrong_objectives(policy: Policy) -> Iterator[Problem]:
+def _wrong_objectives(policy: Policy) -> Iterator[_Problem]:
     for sli, by_tier in msgspec.structs.asdict(policy.objectives).items():
         for tier, ratio in msgspec.structs.asdict(by_tier).items():
             if ratio is not None and not Decimal(0) < ratio <= Decimal(1):
                 yield f"$.objectives.{sli}.{tier}", f"{ratio} is no ratio above 0 and up to 1"
 
 
-def _unclear_tokens(policy: Policy) -> Iterator[Problem]:
+def _unclear_tokens(policy: Policy) -> Iterator[_Problem]:
     seen: set[str] = set()
     tokens = policy.guard.tokens if policy.guard else ()
     for position, token in enumerate(tokens):
@@ -157,7 +157,7 @@ def _unclear_tokens(policy: Policy) -> Iterator[Problem]:
         seen |= {token.name, token.sha256 or token.name}
 
 
-def _wrong_urls(policy: Policy) -> Iterator[Problem]:
+def _wrong_urls(policy: Policy) -> Iterator[_Problem]:
     for path, url in _notify_urls(policy):
         scheme, separator, rest = url.partition("://")
         if not separator:
@@ -167,7 +167,7 @@ def _wrong_urls(policy: Policy) -> Iterator[Problem]:
             yield path, "the secret stands in the policy: write {FILE} in its place"
 
 
-def _notify_urls(policy: Policy) -> Iterator[Problem]:
+def _notify_urls(policy: Policy) -> Iterator[_Problem]:
     for i, owner in enumerate(policy.owners):
         yield from ((f"$.owners[{i}].notify[{k}]", url) for k, url in enumerate(owner.notify))
         for j, step in enumerate(owner.escalation):

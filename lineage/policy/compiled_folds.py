@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from lineage.names.names import join_parts
-from lineage.policy.fold import Fold, Name, ReadyFold, compile_fold, pattern_parts, problems_of
+from lineage.names.names import Name, join_parts
+from lineage.policy.fold import Fold, ReadyFold, compile_fold, pattern_parts, problems_of
 from lineage.policy.model import Policy
 from lineage.policy.patterns import dataset_of
 

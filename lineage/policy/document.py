@@ -11,7 +11,7 @@ from yaml.constructor import SafeConstructor
 from yaml.cyaml import CParser  # type: ignore[attr-defined]
 from yaml.resolver import Resolver
 
-Step = str | int
+_Step = str | int
 
 _PATH_STEP = re.compile(r"\.(?P<key>[^.\[\]]+)|\[(?P<index>[0-9]+)\]")
 _LONGEST_VALUE = 80
@@ -116,12 +116,12 @@ class Document:
                 seen.add(key.value)
 
 
-def _steps(path: str) -> Iterator[Step]:
+def _steps(path: str) -> Iterator[_Step]:
     for step in _PATH_STEP.finditer(path):
         yield step["key"] if step["key"] is not None else int(step["index"])
 
 
-def _child(node: Any, step: Step) -> Any:  # noqa: ANN401 - a node of PyYAML, which has no types
+def _child(node: Any, step: _Step) -> Any:  # noqa: ANN401 - a node of PyYAML, which has no types
     if isinstance(node, yaml.MappingNode):
         # The key is where a person looks; its value may begin lines further down.
         return next((_placed(key, value) for key, value in node.value if key.value == step), None)

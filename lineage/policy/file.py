@@ -19,7 +19,7 @@ _NOT_SET = (
     "LINEWARD_POLICY is not set, and the policy in force before had the section access: set"
     " LINEWARD_POLICY to the policy file"
 )
-Stamp = tuple[int, int, int] | None
+FileStamp = tuple[int, int, int] | None
 # Whether access was in force before this process; None: not known yet.
 AccessBefore = Callable[[], bool | None]
 _log = structlog.get_logger(__name__)
@@ -131,7 +131,7 @@ class PolicyFile:
         reject_half_written(FileVersion(self._text, self._policy), new, path.name)
 
 
-def stamp_of(path: Path | None) -> Stamp:
+def stamp_of(path: Path | None) -> FileStamp:
     """Return what distinguishes one content of a file from the next; None without a file."""
     if path is None:
         return None

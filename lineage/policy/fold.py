@@ -8,11 +8,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from lineage.names.names import split_joined
+from lineage.names.names import Name, split_joined
 from lineage.names.patterns import PARTS
 from lineage.policy.patterns import Pattern, PatternParts, dataset_of, with_usual_scheme
-
-Name = tuple[str, str]
 
 # Within one part of a path: a star that took slashes too would make all tables of a folder one.
 _WILD = {"*": r"[^/\x00]+", "?": r"[^/\x00]"}

@@ -12,6 +12,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from lineage.names.names import Name
 from lineage.policy.access import Access, Person
 from lineage.policy.actions import ActionRule
 from lineage.policy.fold import Fold
@@ -25,8 +26,7 @@ from lineage.states import Sli, Tier
 
 DEFAULT_RETENTION_DAYS = 90
 
-Match = Text | PatternParts
-DatasetName = tuple[str, str]
+MatchPattern = Text | PatternParts
 
 
 class EscalationStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,7 +52,7 @@ class Owner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class DatasetRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Rule for the datasets that `match` matches; other rules decide fields that are left out."""
 
-    match: Match
+    match: MatchPattern
     tier: Tier | None = None
     owner: Text | None = None
     source: bool | None = None
@@ -73,7 +73,7 @@ class DatasetRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class JobRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Owner of the jobs that `match` matches."""
 
-    match: Match
+    match: MatchPattern
     owner: Text
 
 
@@ -130,7 +130,7 @@ class Suppression(
     """
 
     name: Text
-    match: Match
+    match: MatchPattern
     from_: Instant | None = None
     until: Instant | None = None
     cron: Text | None = None
@@ -179,7 +179,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     owners: tuple[Owner, ...] = ()
     datasets: tuple[DatasetRule, ...] = ()
     jobs: tuple[JobRule, ...] = ()
-    sources: tuple[Match, ...] = ()
+    sources: tuple[MatchPattern, ...] = ()
     aliases: tuple[Alias, ...] = ()
     folds: tuple[Fold, ...] = ()
     calendars: tuple[Calendar, ...] = ()
@@ -203,13 +203,13 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         """Return sixteen hex digits that identify a version, whatever the file's layout."""
         return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()[:16]
 
-    def declared(self) -> tuple[DatasetName, ...]:
+    def declared(self) -> tuple[Name, ...]:
         """Return the datasets that a rule names exactly: expected before they are first seen."""
         rules = [rule.match for rule in self.datasets]
         named = [name for match in [*rules, *self.sources] if (name := dataset_of(match))]
         return tuple(dict.fromkeys(named))
 
-    def expected_edges(self) -> tuple[tuple[DatasetName, DatasetName], ...]:
+    def expected_edges(self) -> tuple[tuple[Name, Name], ...]:
         """(upstream, downstream) of every edge that a rule for one dataset expects."""
         return tuple(
             (upstream, downstream)
@@ -219,7 +219,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
             if (upstream := dataset_of(text))
         )
 
-    def overrules(self) -> tuple[tuple[DatasetName, DatasetName], ...]:
+    def overrules(self) -> tuple[tuple[Name, Name], ...]:
         """Return (name, its dataset) of every alias.
 
         The same one twice for one kept apart.

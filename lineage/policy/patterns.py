@@ -1,5 +1,6 @@
 """Patterns over dataset and job names: `*` for any text, `?` for one character, all else itself."""
 
+import json
 import re
 from os.path import commonprefix
 
@@ -63,6 +64,26 @@ def dataset_of(pattern: Pattern) -> tuple[str, str] | None:
         return None
     folded = fold(*parts)
     return folded.namespace, folded.name
+
+
+def pattern_of_both(namespace: str, name: str) -> Pattern:
+    """Return one joined pattern if it is unambiguous, else its two parts."""
+    text = join_parts(namespace, name)
+    return text if split_joined(text) == (namespace, name) else PatternParts(namespace, name)
+
+
+def pattern_yaml(pattern: Pattern) -> str:
+    """Return the pattern as a value of YAML."""
+    if isinstance(pattern, PatternParts):
+        return f"{{namespace: {quote_yaml(pattern.namespace)}, name: {quote_yaml(pattern.name)}}}"
+    return quote_yaml(pattern)
+
+
+def quote_yaml(text: str) -> str:
+    """Return any text, as names from events are, as one scalar of YAML in double quotes."""
+    # JSON is YAML, except for the characters that YAML allows only escaped.
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in quoted)
 
 
 def _usual(glob: str) -> list[str]:

@@ -25,7 +25,7 @@ _KEPT: Final = 0.75  # share of a country's holidays without a write
 _CHANCE: Final = 1e-4
 _DAYS_LATER: Final = (0, 1)
 
-Days = frozenset[int]
+_Days = frozenset[int]
 
 
 class UnknownHolidaysError(ValueError):
@@ -107,7 +107,7 @@ def fit(written: Iterable[int]) -> Fit | None:
     return msgspec.structs.replace(best, alike=tuple(alike))
 
 
-def _expected(days: Days) -> Days:
+def _expected(days: _Days) -> _Days:
     """Return the days between the first and the last write whose weekday is usually written."""
     span = range(min(days), max(days) + 1)
     found: set[int] = set()
@@ -118,7 +118,7 @@ def _expected(days: Days) -> Days:
     return frozenset(found)
 
 
-def _fits(expected: Days, missed: Days) -> Iterator[Fit]:
+def _fits(expected: _Days, missed: _Days) -> Iterator[Fit]:
     if len(missed) < _LEAST_HOLIDAYS:
         return
     years = range(_year(min(expected)) - 1, _year(max(expected)) + 1)
@@ -128,7 +128,7 @@ def _fits(expected: Days, missed: Days) -> Iterator[Fit]:
             yield Fit(country, days_later, len(own & missed), len(own))
 
 
-def _is_no_chance(one: Fit, expected: Days, missed: Days) -> bool:
+def _is_no_chance(one: Fit, expected: _Days, missed: _Days) -> bool:
     is_kept = one.kept >= max(_LEAST_HOLIDAYS, _KEPT * one.holidays)
     return is_kept and _chance(one, len(expected), len(missed)) < _CHANCE
 
@@ -148,7 +148,7 @@ def _worth(one: Fit) -> int:
 
 
 @lru_cache(maxsize=2048)
-def _holidays(country: str, years: range, days_later: int) -> Days:
+def _holidays(country: str, years: range, days_later: int) -> _Days:
     return frozenset((day - _EPOCH).days + days_later for day in dates_of(country, years))
 
 

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 from cronsim import CronSim, CronSimError
 
-Span = tuple[datetime, datetime]  # from, and until before; UTC
+_Span = tuple[datetime, datetime]  # from, and until before; UTC
 
 LONGEST = timedelta(days=30)
 _FIELDS = 5
@@ -40,7 +40,7 @@ class Recurring(msgspec.Struct, frozen=True):
     length: timedelta
     time_zone: str
 
-    def window_at(self, at: datetime) -> Span | None:
+    def window_at(self, at: datetime) -> _Span | None:
         """Return the window that contains a timestamp; of several the last one."""
         found = None
         for start in self.starts(at - self.length - _CHANGE):
@@ -50,7 +50,7 @@ class Recurring(msgspec.Struct, frozen=True):
                 found = (start, start + self.length)
         return found
 
-    def next_window(self, after: datetime) -> Span | None:
+    def next_window(self, after: datetime) -> _Span | None:
         """Return the first window that begins after a timestamp; None within fifty years."""
         starts = self.starts(after - _CHANGE)
         start = next((one for one in starts if one > after), None)

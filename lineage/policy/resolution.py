@@ -11,11 +11,10 @@ from typing import TypeVar
 import msgspec
 
 from lineage.names.keys import key
-from lineage.names.names import fold, join_parts
+from lineage.names.names import Name, fold, join_parts
 from lineage.names.rules import SEPARATOR
 from lineage.policy.compiled_folds import folds_of
-from lineage.policy.fold import Name
-from lineage.policy.model import DatasetRule, JobRule, Match, Policy, Suppression
+from lineage.policy.model import DatasetRule, JobRule, MatchPattern, Policy, Suppression
 from lineage.policy.patterns import dataset_of, matcher
 from lineage.policy.values import seconds_of
 from lineage.states import TIERS, Tier
@@ -140,7 +139,7 @@ def _first(rules: tuple[DatasetRule, ...], field: str):  # type: ignore[no-untyp
     return next((value for rule in rules if (value := getattr(rule, field)) is not None), None)
 
 
-def _shown(match: Match) -> str:
+def _shown(match: MatchPattern) -> str:
     return match if isinstance(match, str) else f"{match.namespace} {match.name}"
 
 

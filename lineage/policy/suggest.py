@@ -4,11 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-import yaml
 from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog import tables
-from lineage.names.names import join_parts, split_joined
+from lineage.policy.patterns import pattern_of_both, pattern_yaml, quote_yaml
 from lineage.policy.prefixes import DatasetGroup, SeenDataset, group_by_prefix
 from lineage.policy.public_holidays import Fit, fit
 from lineage.process.clock import DAY_MICROS
@@ -52,7 +51,7 @@ def draft(seen: Iterable[SeenDataset], edges: Iterable[tuple[int, int]]) -> str:
 
 def _owner_lines(owners: Iterable[str]) -> Iterator[str]:
     for owner in owners:
-        yield f"  - name: {_quoted(owner)}  # named by an ownership facet, or a job namespace"
+        yield f"  - name: {quote_yaml(owner)}  # named by an ownership facet, or a job namespace"
         yield '    # slack: "#channel"'
 
 
@@ -84,7 +83,7 @@ def _dataset_lines(datasets: Sequence[SeenDataset]) -> Iterator[str]:
             reasons = sorted({each.owner_reason or "" for each in group.members})
             many = f"{len(group.members)} datasets: " if others else ""
             yield f"  - match: {_matched(group)}"
-            yield f"    owner: {_quoted(one.owner)}  # {_comment(many + '; '.join(reasons))}"
+            yield f"    owner: {quote_yaml(one.owner)}  # {_comment(many + '; '.join(reasons))}"
 
 
 def _calendar_lines(datasets: Sequence[SeenDataset]) -> Iterator[str]:
@@ -99,8 +98,8 @@ def _calendar_lines(datasets: Sequence[SeenDataset]) -> Iterator[str]:
         alike = f"; {', '.join(best.alike)} fits too" if best.alike else ""
         days = f"{best.kept} of {best.holidays} public holidays"
         why = f"{many} without a write on public holidays (best: {days}){alike}"
-        yield f"  - name: {_quoted(name)}  # {_comment(why)}"
-        yield f"    public_holidays: [{_quoted(best.country)}]"
+        yield f"  - name: {quote_yaml(name)}  # {_comment(why)}"
+        yield f"    public_holidays: [{quote_yaml(best.country)}]"
         if best.days_later:
             yield f"    days_later: {best.days_later}"
 
@@ -112,7 +111,7 @@ def _calendar_rules(datasets: Sequence[SeenDataset]) -> Iterator[str]:
     for group in group_by_prefix(datasets, sign):
         if name := sign(group.members[0]):
             yield f"  - match: {_matched(group)}"
-            yield f"    calendar: {_quoted(name)}"
+            yield f"    calendar: {quote_yaml(name)}"
 
 
 def _calendar(fit: Fit) -> str:
@@ -140,9 +139,9 @@ def _end_lines(datasets: Sequence[SeenDataset], feeding: set[int]) -> Iterator[s
 
 
 def _matched(group: DatasetGroup) -> str:
-    if group.prefix is None:
-        return _match(group.members[0])
-    return _match_both(group.members[0].namespace, f"{group.prefix}*")
+    one = group.members[0]
+    name = one.name if group.prefix is None else f"{group.prefix}*"
+    return pattern_yaml(pattern_of_both(one.namespace, name))
 
 
 def _section(name: str, lines: Iterable[str]) -> list[str]:
@@ -156,25 +155,8 @@ def _is_outside(namespace: str) -> bool:
     return "://" in namespace and scheme not in {"s3", "gs", "abfss", "wasbs", "hdfs", "file"}
 
 
-def _match(one: SeenDataset) -> str:
-    return _match_both(one.namespace, one.name)
-
-
-def _match_both(namespace: str, name: str) -> str:
-    """Join both where that is unambiguous, else keep namespace and name apart."""
-    text = join_parts(namespace, name)
-    if split_joined(text) == (namespace, name):
-        return _quoted(text)
-    return f"{{namespace: {_quoted(namespace)}, name: {_quoted(name)}}}"
-
-
 def _jobs(count: int) -> str:
     return "1 job" if count == 1 else f"{count} jobs"
-
-
-def _quoted(text: str) -> str:
-    """Return one YAML scalar in double quotes: names come from outside, and may hold anything."""
-    return yaml.safe_dump(text, default_style='"', allow_unicode=False, width=1_000_000).strip()
 
 
 def _comment(text: str) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # that swaps answers nobody for a minute.
 _HANG_SECONDS = 120.0
 _NOT_FOUND = "404 Not Found"
-Check = Callable[[], str | None]
+_Check = Callable[[], str | None]
 
 
 class HealthPort(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ def serve_health(health: Health = HEALTH) -> int | None:
     return serve(settings.host, settings.health_port, checks)
 
 
-def hang_of(health: Health, count: Callable[[], float] = time.monotonic) -> Check:
+def hang_of(health: Health, count: Callable[[], float] = time.monotonic) -> _Check:
     """Return a check that fails when the role has reported nothing for two minutes."""
 
     def check() -> str | None:
@@ -57,7 +57,7 @@ def hang_of(health: Health, count: Callable[[], float] = time.monotonic) -> Chec
     return check
 
 
-def failures_of(health: Health) -> Check:
+def failures_of(health: Health) -> _Check:
     """Return a check that names the parts of the role that fail."""
 
     def check() -> str | None:
@@ -67,7 +67,7 @@ def failures_of(health: Health) -> Check:
 
 
 def serve(
-    host: str, port: int, checks: dict[str, Check], metrics: "WSGIApplication | None" = None
+    host: str, port: int, checks: dict[str, _Check], metrics: "WSGIApplication | None" = None
 ) -> int:
     """Answer requests in threads; return the port.
 

@@ -96,7 +96,7 @@ def _compiled(*patterns: tuple[str, str]) -> tuple[tuple[re.Pattern[str], str], 
 
 
 MESSAGES = _compiled(_KEYS, *_CONNECTIONS, *_WORDS[:2], *_LITERALS, *_WORDS[2:])
-SQL = _compiled(_KEYS, *_CONNECTIONS, *_LITERALS, *_OPTIONS)
+SQL_SECRETS = _compiled(_KEYS, *_CONNECTIONS, *_LITERALS, *_OPTIONS)
 # A text without these holds nothing that a pattern finds: looked for in small letters.
 SIGNS = (
     *(

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from lineage.redaction.patterns import MESSAGES, REDACTED, SIGNS, SQL, decode_percent
+from lineage.redaction.patterns import MESSAGES, REDACTED, SIGNS, SQL_SECRETS, decode_percent
 
 MESSAGE_CHARACTERS = 2_000
 # Of a message, before redaction: a secret that ends behind the 2,000th character is found too.
@@ -34,7 +34,7 @@ def redact_sql(text: str) -> str:
     """Return SQL in which secrets of literals are replaced, so that it can still be parsed."""
     if not _may_hold(text):
         return text
-    for pattern, replacement in SQL:
+    for pattern, replacement in SQL_SECRETS:
         text = pattern.sub(replacement, text)
     return text
 

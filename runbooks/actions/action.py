@@ -6,10 +6,9 @@ The caller passes the dependencies, so that tests can pass fakes.
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Any, Protocol
 
 import msgspec
-from msgspec import Meta
 from sqlalchemy import Engine
 
 from alerts.operator_actions.audit import Via
@@ -18,8 +17,6 @@ from lineage.policy.model import Policy
 from lineage.process.clock import TELLABLE, is_tellable
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.kubernetes import Kubernetes
-
-Instant = Annotated[datetime, Meta(tz=True)]
 
 
 class Collector(Protocol):

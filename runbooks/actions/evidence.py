@@ -7,15 +7,14 @@ import msgspec
 from sqlalchemy import Connection, Row, bindparam, select, text
 
 from lineage.catalog.tables import run
+from lineage.names.names import Name
+from lineage.states import EVENT_LOG, SQL_TEXT
 from runbooks.actions.action import ActionContext, SqlTables
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.lake_events import events_of_run, json_at
 
-EVENT_LOG: Final = "event_log"
-SQL: Final = "sql"
 _MOST_RUNS: Final = 500  # of one root run
 _MOST_FITTING: Final = 200
-Name = tuple[str, str]  # namespace, name
 # Of a group of executions, what all of them read was read for what each of them writes.
 _TOUCHED = """
     SELECT DISTINCT e.group_key, io.direction, c.namespace, c.name
@@ -140,7 +139,7 @@ def _of_sql(
     # Where no statement names what it writes, it is the run's output, if there is but one.
     only = outputs[0] if len(outputs) == 1 and not any(one.writes for one in listed) else None
     edges = [
-        EvidenceEdge(written, read, SQL)
+        EvidenceEdge(written, read, SQL_TEXT)
         for one in listed
         for written in [only, *(meant[name] for name in one.writes)]
         for read in (meant[name] for name in one.reads)

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, func, select
 
 from lineage.catalog.tables import run
 from lineage.lake.manifest import FIRST_DAY, LAST_DAY, Folder, list_folders, query_function
-from lineage.lake.reading import CHANGED, LakeChangedError, is_absent, read_again, read_events
+from lineage.lake.reading import FILES_ABSENT, LakeChangedError, is_absent, read_again, read_events
 from lineage.process.clock import from_micros
 from runbooks.actions.action import ActionContext
 from runbooks.actions.errors import FailedActionError
@@ -69,7 +69,7 @@ def count_of_span(context: ActionContext, span: Span) -> dict[str, int]:
             ),
         )
     except LakeChangedError as error:
-        raise FailedActionError(CHANGED) from error
+        raise FailedActionError(FILES_ABSENT) from error
     counts = pc.value_counts(table["origin"]).to_pylist()
     return {str(row["values"]): int(row["counts"]) for row in counts}
 
@@ -133,7 +133,7 @@ def _events(context: ActionContext, wanted: _Wanted) -> Iterator[LakeEvent]:
             if not is_absent(error):
                 raise
             if tries == _TRIES:
-                raise FailedActionError(CHANGED) from error
+                raise FailedActionError(FILES_ABSENT) from error
         else:
             return
 

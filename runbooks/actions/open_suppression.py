@@ -16,8 +16,9 @@ from alerts.operator_actions.suppression_windows import (
 )
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import dataset, dataset_activity
+from lineage.policy.values import Instant
 from lineage.process.clock import DAY_MICROS, SECOND_MICROS, instant_text, to_micros
-from runbooks.actions.action import ActionContext, ActionPlan, Done, Instant, in_utc
+from runbooks.actions.action import ActionContext, ActionPlan, Done, in_utc
 from runbooks.actions.errors import InvalidActionError
 
 _NO_MATCH: Final = (

@@ -15,10 +15,12 @@ from openlineage.client.generated.base import JobFacet
 from openlineage.client.serde import Serde
 
 from lineage import origins
+from lineage.names.names import Name
 from lineage.process.clock import from_micros
+from lineage.states import EVENT_LOG, SQL_TEXT
 from runbooks.actions.action import ActionContext, ActionPlan, Done
 from runbooks.actions.errors import FailedActionError, RejectedActionError
-from runbooks.actions.evidence import EVENT_LOG, SQL, Inferred, Name, infer
+from runbooks.actions.evidence import Inferred, infer
 
 FACET: Final = "lineward_inferred"
 PRODUCER: Final = "https://github.com/lineward"
@@ -55,7 +57,7 @@ def plan(asked: Reinfer, context: ActionContext) -> ActionPlan:
     ]
     more = len(found.edges) - len(shown)
     by_oracle = {
-        oracle: sum(e.oracle == oracle for e in found.edges) for oracle in (EVENT_LOG, SQL)
+        oracle: sum(e.oracle == oracle for e in found.edges) for oracle in (EVENT_LOG, SQL_TEXT)
     }
     does = f"declare {len(found.edges):,} edges into {len(outputs):,} datasets for {found.job[1]}"
     unread = ", ".join(found.unread[:_MOST_SHOWN])

@@ -8,8 +8,9 @@ import msgspec
 from msgspec import Meta
 
 from lineage import origins
+from lineage.policy.values import Instant
 from lineage.process.clock import from_micros
-from runbooks.actions.action import ActionContext, ActionPlan, Done, Instant, in_utc
+from runbooks.actions.action import ActionContext, ActionPlan, Done, in_utc
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.lake_events import (
     LakeEvent,

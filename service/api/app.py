@@ -37,7 +37,7 @@ from service.api.routes import (
 from service.api.routes.marquez import MARQUEZ_ROUTES
 from service.api.routes.marquez.parameters import NameSegments
 from service.api.served.counter_buffer import CounterBuffer
-from service.api.served.queries import QueryTimer
+from service.api.served.query_timer import QueryTimer
 from service.incidents.inboxes import PagerDutyInbox, SlackInbox
 from service.release import installed_version
 from service.runtime.jobs import PeriodicJobState

@@ -23,7 +23,7 @@ _THERE: Final = (httpx.codes.CONFLICT, httpx.codes.PRECONDITION_FAILED)
 _NOT_OURS: Final = ("id", "version")  # Grafana's own numbers of a dashboard
 _MESSAGE: Final = "lineward dashboards push"
 
-What = Literal["created", "updated", "unchanged"]
+_What = Literal["created", "updated", "unchanged"]
 
 
 class Grafana:
@@ -114,7 +114,7 @@ class Pushed(msgspec.Struct, frozen=True):
     """Result of one dashboard."""
 
     uid: str
-    outcome: What
+    outcome: _What
     url: str
 
 
@@ -154,7 +154,7 @@ def push(grafana: Grafana, folder: str, text: str) -> Pushed:
     asked = {"dashboard": {**wanted, "id": None}, "folderUid": folder, "overwrite": True}
     saved = grafana.save("/api/dashboards/db", {**asked, "message": _MESSAGE})
     # What could not be seen may have been there.
-    outcome: What = "created" if saved.get("version") == 1 else "updated"
+    outcome: _What = "created" if saved.get("version") == 1 else "updated"
     return Pushed(uid, outcome, str(saved.get("url", f"/d/{uid}")))
 
 

@@ -16,7 +16,7 @@ from service.queries.column_shapes import DatasetColumns
 from service.queries.columns import dataset_columns
 from service.queries.dataset_checks import EdgeChecks, Limit, edge_checks, limit_of
 from service.queries.dataset_history import DatasetHistory, dataset_history
-from service.queries.dataset_lookup import Dataset
+from service.queries.dataset_lookup import KnownDataset
 from service.queries.deleted_runs import older_runs, where_older_runs_are
 from service.queries.impact import Impact, find_impact
 from service.queries.incident_shapes import IncidentRow
@@ -62,7 +62,7 @@ class DatasetView(msgspec.Struct, frozen=True):
     older: str
 
 
-def dataset_view(asked: CatalogSession, named: Dataset) -> DatasetView:
+def dataset_view(asked: CatalogSession, named: KnownDataset) -> DatasetView:
     """Load the page from one snapshot of the catalog."""
     reader, evaluated, visibility = asked.reader, asked.evaluated, asked.visibility
     known = one.load_dataset(reader, named, evaluated, visibility)

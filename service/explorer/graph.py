@@ -8,10 +8,11 @@ import msgspec
 
 from lineage.catalog.reader import CatalogReader
 from lineage.names.keys import key
+from lineage.names.names import Name
 from service.explorer.layers import assign_layers
 from service.queries.lineage import ORIGIN_WORDS, edge_origins
 from service.queries.shapes import Lineage, Node
-from service.queries.walk import Name, edges_between
+from service.queries.walk import edges_between
 
 HOPS = 2
 MOST_BESIDE = 12  # at one hop in one direction
@@ -22,7 +23,7 @@ _MOST_LETTERS = 24
 
 _PARTS = re.compile(r"[.:](?=.{7})|(?=/.{7})")  # start of a part with enough characters
 
-Edge = tuple[Name, Name, str]  # upstream, downstream, job
+_Edge = tuple[Name, Name, str]  # upstream, downstream, job
 
 
 class Box(msgspec.Struct, frozen=True):
@@ -68,7 +69,7 @@ class _Graph(msgspec.Struct):
     edges: dict[tuple[Name, Name], list[str]]  # jobs by (from, to)
 
 
-def edges_among(reader: CatalogReader, names: Iterable[Name]) -> Iterator[Edge]:
+def edges_among(reader: CatalogReader, names: Iterable[Name]) -> Iterator[_Edge]:
     """Return all edges between these datasets; trees have only those that lead to the root."""
     by_key = {key(*name): name for name in names}
     for row in edges_between(reader, by_key):
@@ -88,7 +89,7 @@ def origins_among(reader: CatalogReader, names: Iterable[Name]) -> dict[tuple[Na
 
 def draw_trees(
     lineage: Lineage,
-    edges: Iterable[Edge] = (),
+    edges: Iterable[_Edge] = (),
     origins: Mapping[tuple[Name, Name], str] = MappingProxyType({}),
 ) -> Picture:
     """Draw both trees as one graph, with the most severe datasets of each hop.

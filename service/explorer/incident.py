@@ -3,7 +3,7 @@
 import msgspec
 
 from lineage.names import keys
-from runbooks.library import PATH, page_names
+from runbooks.library import RUNBOOKS_PATH, page_names
 from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import states_of
 from service.queries.incident import load_incident
@@ -66,7 +66,7 @@ def incident_view(
         notifications=list_sent(asked.reader, incident_id, asked.visibility),
         affected=_affected(asked, detail.impacted[:MOST_AFFECTED]),
         is_affected_cut=detail.is_impacted_partial or len(detail.impacted) > MOST_AFFECTED,
-        runbook=f"{PATH}/{kind}" if kind in page_names() else None,
+        runbook=f"{RUNBOOKS_PATH}/{kind}" if kind in page_names() else None,
         actions=actions_of(detail.incident) if asked.visibility.is_whole else [],
         outcome=_outcome(did, waits),
     )

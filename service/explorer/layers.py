@@ -9,10 +9,10 @@ from typing import TypeVar
 
 _Node = TypeVar("_Node", bound=Hashable)
 _SWEEPS = 4
-Edges = Iterable[tuple[_Node, _Node]]
+_Edges = Iterable[tuple[_Node, _Node]]
 
 
-def assign_layers(nodes: Sequence[_Node], edges: Edges[_Node]) -> list[list[_Node]]:
+def assign_layers(nodes: Sequence[_Node], edges: _Edges[_Node]) -> list[list[_Node]]:
     """Return the nodes of each layer from the left, in their order from above.
 
     Args:
@@ -29,7 +29,7 @@ def assign_layers(nodes: Sequence[_Node], edges: Edges[_Node]) -> list[list[_Nod
     return _ordered(layers, known_edges)
 
 
-def _acyclic(nodes: Sequence[_Node], edges: Edges[_Node]) -> dict[_Node, list[_Node]]:
+def _acyclic(nodes: Sequence[_Node], edges: _Edges[_Node]) -> dict[_Node, list[_Node]]:
     """Return the successors of each node, without the edges that close a cycle."""
     successors: dict[_Node, list[_Node]] = {node: [] for node in nodes}
     for start, end in edges:
@@ -82,7 +82,7 @@ def _depths(nodes: Sequence[_Node], after: Mapping[_Node, list[_Node]]) -> dict[
     return depth
 
 
-def _ordered(layers: list[list[_Node]], edges: Edges[_Node]) -> list[list[_Node]]:
+def _ordered(layers: list[list[_Node]], edges: _Edges[_Node]) -> list[list[_Node]]:
     """Sort each layer by the mean height of neighbours, in sweeps to the right and back."""
     beside: dict[_Node, list[_Node]] = {}
     for start, end in edges:

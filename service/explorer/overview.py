@@ -11,10 +11,10 @@ from service.explorer.addresses import set_aside_at
 from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import counts_by_state
 from service.queries.incident_shapes import IncidentPage, IncidentRow
-from service.queries.incidents import MOST_LISTED, list_incidents
+from service.queries.incidents import MOST_INCIDENTS, list_incidents
 from service.queries.roles import role_problem
 from service.queries.shapes import SliAnswer, SliRow
-from service.queries.slis import BudgetLeft, Objectives, budgets_left, is_met, list_slis
+from service.queries.slis import BudgetLeft, ObjectiveRatios, budgets_left, is_met, list_slis
 from service.queries.status import Status
 from service.queries.timestamps import stale_warning
 
@@ -69,11 +69,11 @@ class Overview(msgspec.Struct, frozen=True):
     links: dict[str, str]  # address by reason, where a page has details
 
 
-def load_overview(asked: CatalogSession, objectives: Objectives, status: Status) -> Overview:
+def load_overview(asked: CatalogSession, objectives: ObjectiveRatios, status: Status) -> Overview:
     """Load the page from one snapshot of the catalog."""
     answer = list_slis(asked.reader, asked.evaluated, objectives, now=asked.now)
     left = budgets_left(asked.reader, objectives, asked.now)
-    listed = list_incidents(asked.reader, asked.visibility, limit=MOST_LISTED)
+    listed = list_incidents(asked.reader, asked.visibility, limit=MOST_INCIDENTS)
     is_open = [row for row in listed.incidents if row.state in _OPEN]
     counts = counts_by_state(asked.reader, asked.evaluated, asked.visibility)
     columns = (*TIERS, REGULATED)

@@ -16,13 +16,13 @@ _FOLDER: Final = Path(__file__).parent
 _STYLE: Final = (_FOLDER / "style.css").read_text(encoding="utf-8")
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 # Only our own style sheet (by its hash), an inline icon, and forms sent to this service.
-CONTENT_SECURITY_POLICY: Final = (
+EXPLORER_CONTENT_POLICY: Final = (
     f"default-src 'none'; style-src 'sha256-{_HASH}'; img-src data:; form-action 'self';"
     " base-uri 'none'; frame-ancestors 'none'"
 )
 
 PAGE_HEADERS: Final = {
-    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Content-Security-Policy": EXPLORER_CONTENT_POLICY,
     "X-Content-Type-Options": "nosniff",
     # Our own forms send their origin; other sites receive no referrer.
     "Referrer-Policy": "same-origin",

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from alerts.operator_actions.verdicts import METRIC as VERDICTS
-from alerts.operator_actions.verdicts import count_verdicts
-from lineage.catalog.meta_keys import EPOCH
+from alerts.operator_actions.verdicts import VERDICTS_METRIC, count_verdicts
+from lineage.catalog.meta_keys import CATALOG_EPOCH
 from lineage.catalog.queries import IS_OPEN, IS_UNRESOLVED, MOST_SEVERE_FIRST
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, pairs_of
@@ -42,7 +41,7 @@ _COUNTS = f"""
 """  # noqa: S608 - a constant
 _EXPLAINED = f"""
     SELECT e.sli, e.tier, m.value, e.value FROM sli_explained e
-    JOIN meta m ON m.name = '{EPOCH}' ORDER BY 1, 2 LIMIT :most
+    JOIN meta m ON m.name = '{CATALOG_EPOCH}' ORDER BY 1, 2 LIMIT :most
 """  # noqa: S608 - a name of ours
 _DETAILED = f"""
 SELECT incident_id, root_kind, root_namespace, root_name, onset, hit_at FROM incident i
@@ -110,7 +109,9 @@ def _explained(reader: CatalogReader) -> Metric:
 def verdict_families(reader: CatalogReader) -> Iterator[Metric]:
     """Yield verdicts by kind of fault: precision is 1 - false_alarm / judged."""
     family = CounterMetricFamily(
-        VERDICTS, "Incidents with a verdict of a person, by kind.", labels=("kind", "verdict")
+        VERDICTS_METRIC,
+        "Incidents with a verdict of a person, by kind.",
+        labels=("kind", "verdict"),
     )
     for each in count_verdicts(reader):
         family.add_metric((each.kind, each.verdict), each.count)

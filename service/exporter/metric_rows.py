@@ -6,8 +6,14 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from lineage.catalog.meta_keys import EPOCH
-from lineage.catalog.queries import ALL_HOURS, JOIN_WORST_STATE, STATES_BY_SEVERITY, TIER, is_listed
+from lineage.catalog.meta_keys import CATALOG_EPOCH
+from lineage.catalog.queries import (
+    ALL_HOURS,
+    JOIN_WORST_STATE,
+    STATES_BY_SEVERITY,
+    TIER_IN_FORCE,
+    is_listed,
+)
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_rows, pairs_of
 from lineage.process.clock import to_micros
@@ -20,13 +26,13 @@ MOST_ROWS = 1_000  # of a table that is small unless something is wrong
 WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 
 _STANDING = f"""
-SELECT d.dataset_key, {TIER} AS tier, s.since, d.state_rank FROM dataset d
+SELECT d.dataset_key, {TIER_IN_FORCE} AS tier, s.since, d.state_rank FROM dataset d
 {JOIN_WORST_STATE}
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE {is_listed()}
 """  # noqa: S608 - constants only
 _LISTED = f"""
-SELECT d.namespace AS dataset_namespace, d.name AS dataset, {TIER} AS tier,
+SELECT d.namespace AS dataset_namespace, d.name AS dataset, {TIER_IN_FORCE} AS tier,
   COALESCE(p.owner, '') AS owner, s.sli, s.state, COALESCE(s.reason, '') AS reason, s.age_seconds,
   s.limit_seconds
 FROM dataset_state s
@@ -37,7 +43,7 @@ WHERE s.dataset_key IN (:keys)
 _COUNTERS = f"""
 SELECT sli, tier, tier_origin, epoch, good, total, unknown FROM sli_counter
 UNION ALL SELECT c.sli, c.tier, c.tier_origin, m.value, c.good, c.total, c.unknown
-FROM served_counter c JOIN meta m ON m.name = '{EPOCH}'
+FROM served_counter c JOIN meta m ON m.name = '{CATALOG_EPOCH}'
 ORDER BY 4 DESC, 1, 2, 3 LIMIT :most
 """  # noqa: S608 - a name of ours
 _NOW = """
@@ -59,19 +65,19 @@ _ERRORS = """
 SELECT stage, cause, origin, events FROM error_count ORDER BY events DESC LIMIT :most
 """
 _WITHOUT_CHECKSUM = f"""
-SELECT {TIER}, COUNT(*) FROM dataset d
+SELECT {TIER_IN_FORCE}, COUNT(*) FROM dataset d
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE {is_listed()}
 AND NOT EXISTS (SELECT 1 FROM dataset_checksum c WHERE c.dataset_key = d.dataset_key)
 GROUP BY 1
 """  # noqa: S608 - constants only
 _WITHOUT_LINEAGE = f"""
-SELECT {TIER}, COALESCE(p.owner, ''), COUNT(*) FROM dataset_state s
+SELECT {TIER_IN_FORCE}, COALESCE(p.owner, ''), COUNT(*) FROM dataset_state s
 LEFT JOIN dataset_policy p ON p.dataset_key = s.dataset_key
 WHERE s.sli = '{COVERAGE.id}' AND s.state = '{BAD}' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
 """  # noqa: S608 - words of ours
 _WITHOUT_OWNER = f"""
-SELECT {TIER}, COUNT(*) FROM dataset d
+SELECT {TIER_IN_FORCE}, COUNT(*) FROM dataset d
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE {is_listed()} AND COALESCE(p.owner, '') = ''
 GROUP BY 1

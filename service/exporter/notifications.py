@@ -6,7 +6,7 @@ from datetime import datetime
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from alerts.notify.delivery_queries import (
-    FAILED,
+    DELIVERY_FAILED,
     REPEATED,
     SENT,
     count_undelivered,
@@ -29,7 +29,7 @@ def delivery_families(reader: CatalogReader, now: datetime) -> Iterator[Metric]:
     failed = CounterMetricFamily(
         "lineage_notification_failed", "Failed delivery attempts.", labels=("channel", "reason")
     )
-    for each in load_counts(reader, FAILED):
+    for each in load_counts(reader, DELIVERY_FAILED):
         failed.add_metric((each.channel, each.label), each.value)
     repeated = CounterMetricFamily(
         "lineage_notification_repeated",

@@ -19,11 +19,11 @@ from lineage.states import (
     MISSING_PROVENANCE,
     NODE_COMPLETENESS,
 )
-from service.api.access.access_auditor import DENIED, UNAUTHORIZED
-from service.api.served.queries import METRIC as QUERIES
+from service.api.access.access_auditor import DENIED_METRIC, UNAUTHORIZED_METRIC
+from service.api.served.query_timer import QUERIES_METRIC
 from service.exporter import metric_rows
-from service.incidents.impact.impact_clock import METRIC as IMPACT
-from service.queries.slis import Objectives, sli_name
+from service.incidents.impact.impact_clock import IMPACT_METRIC
+from service.queries.slis import ObjectiveRatios, sli_name
 
 # These count dataset-seconds, the others events.
 _PER_DATASET = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, EDGE_COMPLETENESS.id)
@@ -58,8 +58,13 @@ _RATIOS = {
 }
 
 _REJECTIONS = {
-    DENIED: (DENIED, "Requests rejected by the API, by reason.", None, ["reason"]),
-    UNAUTHORIZED: (UNAUTHORIZED, "Unauthorized accesses, by reason.", None, ["reason"]),
+    DENIED_METRIC: (DENIED_METRIC, "Requests rejected by the API, by reason.", None, ["reason"]),
+    UNAUTHORIZED_METRIC: (
+        UNAUTHORIZED_METRIC,
+        "Unauthorized accesses, by reason.",
+        None,
+        ["reason"],
+    ),
 }
 
 
@@ -82,7 +87,7 @@ def counter_families(reader: CatalogReader) -> Iterator[Metric]:
     yield from (good, total, seconds, events)
 
 
-def objective_family(ratios: Objectives) -> Metric:
+def objective_family(ratios: ObjectiveRatios) -> Metric:
     """Return the objective of each SLI and tier."""
     family = GaugeMetricFamily(
         "lineage_sli_objective_ratio", "Objective of the policy.", labels=("sli", "tier")
@@ -130,15 +135,17 @@ def ratio_families(reader: CatalogReader, hidden: set[tuple[str, str]]) -> Itera
 def served_families(reader: CatalogReader) -> Iterator[Metric]:
     """Yield durations of queries by backend and kind, rejected accesses, and wrong permissions."""
     queries = HistogramMetricFamily(
-        QUERIES, "Time from a query to the last byte of its answer.", labels=("backend", "query")
+        QUERIES_METRIC,
+        "Time from a query to the last byte of its answer.",
+        labels=("backend", "query"),
     )
     impact = HistogramMetricFamily(
-        IMPACT, "Time from a fault to the acceptance of its page by a channel."
+        IMPACT_METRIC, "Time from a fault to the acceptance of its page by a channel."
     )
     for (metric, backend, query), found in metric_rows.served_buckets(reader).items():
-        if metric == QUERIES:
+        if metric == QUERIES_METRIC:
             queries.add_metric((backend, query), found.buckets, found.sum_seconds)
-        elif metric == IMPACT:
+        elif metric == IMPACT_METRIC:
             impact.add_metric((), found.buckets, found.sum_seconds)
     yield from (queries, impact)
     counts = {name: CounterMetricFamily(*answer) for name, answer in _REJECTIONS.items()}

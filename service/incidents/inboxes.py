@@ -40,7 +40,7 @@ from service.runtime.settings import Settings
 _MOST_MERGES: Final = 20
 _log = structlog.get_logger(__name__)
 
-MAX_BODY_BYTES: Final = 1 << 20
+MAX_INBOX_BYTES: Final = 1 << 20
 BAD_SIGNATURE: Final = "bad_signature"
 UNKNOWN_USER: Final = "unknown_user"
 

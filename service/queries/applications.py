@@ -5,26 +5,32 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.meta_keys import BY_EVENTS, LONGEST_PAUSE_MICROS
+from lineage.catalog.meta_keys import LONGEST_PAUSE_MICROS, ListenerState
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso, seconds_between
 
-MOST_LISTED: Final = 1_000
-_LISTENER: Final = {None: "unknown", 0: "no", 1: "yes", BY_EVENTS: "yes"}
+MOST_APPLICATIONS: Final = 1_000
+_LISTENER: Final = {
+    None: "unknown",
+    ListenerState.ABSENT: "no",
+    ListenerState.IN_SETTINGS: "yes",
+    ListenerState.BY_EVENTS: "yes",
+}
 # The last submission of each job, as long as its object exists.
 _LAST: Final = "FROM spark_application WHERE is_newest AND deleted_at IS NULL"
 _COUNTED: Final = f"""
-SELECT CASE WHEN has_listener = {BY_EVENTS} THEN 1 ELSE has_listener END AS listener,
+SELECT CASE WHEN has_listener = {ListenerState.BY_EVENTS} THEN {ListenerState.IN_SETTINGS}
+  ELSE has_listener END AS listener,
   COUNT(*) AS jobs, SUM(CASE WHEN problem IS NULL THEN 0 ELSE 1 END) AS failed
 {_LAST} GROUP BY 1 ORDER BY 1
 """
 _LISTED: Final = f"""
 SELECT kube_namespace, name, job_namespace, job_name, state, has_listener, owner, submitted_at,
   ended_at, problem
-{_LAST} AND (:every = 1 OR (:unlistened = 1 AND has_listener = 0)
+{_LAST} AND (:every = 1 OR (:unlistened = 1 AND has_listener = {ListenerState.ABSENT})
   OR (:failed = 1 AND problem IS NOT NULL))
 ORDER BY submitted_at DESC, uid LIMIT :most
 """
@@ -49,8 +55,8 @@ class SparkApplication(msgspec.Struct, frozen=True):
     state: str
     listener: str
     owner: str | None
-    submitted_at: Instant | None
-    ended_at: Instant | None
+    submitted_at: IsoTime | None
+    ended_at: IsoTime | None
     problem: str | None
 
 
@@ -67,7 +73,7 @@ class KubernetesWatch(msgspec.Struct, frozen=True):
 
     resource: str
     kube_namespace: str
-    complete_since: Instant | None
+    complete_since: IsoTime | None
     age_seconds: float | None  # since it was last known to be complete
     problem: str | None
 

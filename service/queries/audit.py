@@ -18,7 +18,7 @@ WHERE (CAST(:who AS TEXT) IS NULL OR who = :who)
 ORDER BY id DESC LIMIT :limit
 """
 
-MOST_LISTED: Final = 1_000
+MOST_AUDIT_ROWS: Final = 1_000
 _LOOKED_AT = 100_000  # rows of one question: a rare name is in none of them
 _DECISIONS = ("allow", "deny")
 _ACCESSES = """

@@ -9,15 +9,16 @@ from typing import Any, Final, NamedTuple
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from lineage.graph.walks import NOBODY, Walk, too_deep
+from lineage.names.names import Name
 from service.queries.catalog_session import CatalogSession
 from service.queries.column_shapes import ColumnLineage, ColumnNode
 from service.queries.columns import column_type, stored_transformations
-from service.queries.dataset_lookup import Dataset
+from service.queries.dataset_lookup import KnownDataset
 from service.queries.timestamps import iso
 from service.queries.visibility import UNSEEN, Visibility
-from service.queries.walk import DIRECTIONS, Name, all_named, build_tree, names_of
+from service.queries.walk import DIRECTIONS, all_named, build_tree, names_of
 
-Column = tuple[int, str]  # canonical key of its dataset, and its name
+ColumnKey = tuple[int, str]  # canonical key of its dataset, and its name
 
 MOST_COLUMNS: Final = 5_000
 _MOST_EDGES = 20_000  # of one query: a column may feed very many
@@ -57,14 +58,14 @@ class ColumnWalk:
         self._reader = reader
         self._way = way
         self._visibility = visibility
-        self._positions: dict[Column, int] = {}
+        self._positions: dict[ColumnKey, int] = {}
         self._names: dict[int, Name] = {}
-        self.columns: list[Column] = []
+        self.columns: list[ColumnKey] = []
         self.walk = Walk([], [], [], {})
         self.edges: dict[tuple[int, int], ColumnEdge] = {}
-        self.hidden: dict[int, set[Column]] = {}
+        self.hidden: dict[int, set[ColumnKey]] = {}
 
-    def follow(self, starts: Iterable[Column], depth: int) -> "ColumnWalk":
+    def follow(self, starts: Iterable[ColumnKey], depth: int) -> "ColumnWalk":
         """Find all columns within `depth` steps of these, nearest first."""
         for start in dict.fromkeys(starts):
             self._find(start, NOBODY)
@@ -83,7 +84,7 @@ class ColumnWalk:
         self._learn_names(keys)
         return all_named(keys, [self._names.get(key) for key in keys])
 
-    def _step(self, frontier: Sequence[Column]) -> list[Column]:
+    def _step(self, frontier: Sequence[ColumnKey]) -> list[ColumnKey]:
         reached = len(self.columns)
         for here, other, edge in self._seen_edges(frontier):
             start = self._positions[here]
@@ -98,13 +99,15 @@ class ColumnWalk:
                 self.edges[start, end] = edge
         return self.columns[reached:]
 
-    def _find(self, column: Column, finder: int) -> None:
+    def _find(self, column: ColumnKey, finder: int) -> None:
         self._positions[column] = len(self.columns)
         self.walk.keys.append(len(self.columns))
         self.walk.finders.append(finder)
         self.columns.append(column)
 
-    def _seen_edges(self, frontier: Sequence[Column]) -> list[tuple[Column, Column, ColumnEdge]]:
+    def _seen_edges(
+        self, frontier: Sequence[ColumnKey]
+    ) -> list[tuple[ColumnKey, ColumnKey, ColumnEdge]]:
         """Return the edges out of these to what the token may see; count all others."""
         edges, is_cut = edges_of(self._reader, self._way, frontier)
         if is_cut:
@@ -127,12 +130,12 @@ class ColumnWalk:
 
 
 def edges_of(
-    reader: CatalogReader, way: str, columns: Sequence[Column]
-) -> tuple[list[tuple[Column, Column, ColumnEdge]], bool]:
+    reader: CatalogReader, way: str, columns: Sequence[ColumnKey]
+) -> tuple[list[tuple[ColumnKey, ColumnKey, ColumnEdge]], bool]:
     """Return the edges out of these columns, and whether there are more than a query returns."""
     here, other = _ENDS[way]
     sql = _NEXT.replace("{here}", here).replace("{other}", other)
-    found: list[tuple[Column, Column, ColumnEdge]] = []
+    found: list[tuple[ColumnKey, ColumnKey, ColumnEdge]] = []
     is_cut = False
     for start in range(0, len(columns), _PAIRS):
         pairs, values = _wanted(columns[start : start + _PAIRS])
@@ -142,7 +145,7 @@ def edges_of(
     return found, is_cut
 
 
-def _wanted(columns: Sequence[Column]) -> tuple[str, dict[str, Any]]:
+def _wanted(columns: Sequence[ColumnKey]) -> tuple[str, dict[str, Any]]:
     """Return columns as a list of parameters, and their values."""
     pairs = [f"(CAST(:key_{n} AS BIGINT), CAST(:field_{n} AS TEXT))" for n in range(len(columns))]
     values: dict[str, Any] = {}
@@ -151,13 +154,18 @@ def _wanted(columns: Sequence[Column]) -> tuple[str, dict[str, Any]]:
     return ", ".join(pairs), values
 
 
-def _edge(row: Row) -> tuple[Column, Column, ColumnEdge]:
+def _edge(row: Row) -> tuple[ColumnKey, ColumnKey, ColumnEdge]:
     edge = ColumnEdge(row.transformations, row.first_seen_at, row.last_seen_at)
     return (row.here_key, row.here_field), (row.other_key, row.other_field), edge
 
 
 def find_column_lineage(
-    asked: CatalogSession, dataset: Dataset, column: str, *, depth: int, direction: str = "both"
+    asked: CatalogSession,
+    dataset: KnownDataset,
+    column: str,
+    *,
+    depth: int,
+    direction: str = "both",
 ) -> ColumnLineage:
     """Return both trees, or the one asked for, to `depth` steps away.
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from service.queries.run_shapes import Instant, RunTag
+from service.queries.run_shapes import IsoTime, RunTag
 
 
 class Transformation(msgspec.Struct, frozen=True):
@@ -28,8 +28,8 @@ class ColumnEnd(msgspec.Struct, frozen=True):
     dataset: str
     column: str
     transformations: list[Transformation]
-    first_seen_at: Instant | None
-    last_seen_at: Instant | None
+    first_seen_at: IsoTime | None
+    last_seen_at: IsoTime | None
 
 
 class ColumnRow(msgspec.Struct, frozen=True):

@@ -9,25 +9,22 @@ import msgspec
 from lineage.catalog.queries import newest_schema
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
-from service.errors import (
-    AmbiguousDatasetError,
-    UnknownColumnError,
-    UnknownDatasetError,
-)
+from lineage.names.names import Name
+from service.errors import AmbiguousDatasetError, UnknownColumnError, UnknownDatasetError
 from service.queries.column_shapes import ColumnEnd, ColumnRow, DatasetColumns, Transformation
-from service.queries.dataset_lookup import Dataset, resolve_dataset
+from service.queries.dataset_lookup import KnownDataset, resolve_dataset
 from service.queries.descriptions import (
     MOST_FIELD_TAGS,
-    NOTHING,
+    NO_DESCRIPTIONS,
     describe_datasets,
     tags_of_fields,
 )
 from service.queries.schema_changes import fields_of
 from service.queries.timestamps import iso
 from service.queries.visibility import EVERYTHING, UNSEEN, Visibility
-from service.queries.walk import Name, all_named, names_of
+from service.queries.walk import all_named, names_of
 
-MOST_LISTED: Final = 1_000
+MOST_LISTED_COLUMNS: Final = 1_000
 _MOST_ENDS = 5_000  # of one answer and direction
 _MOST_CANDIDATES = 5
 _MOST_NAMES = 10_000
@@ -61,10 +58,10 @@ _Found = tuple[dict[str, list[ColumnEnd]], dict[str, int], bool]
 
 def dataset_columns(
     reader: CatalogReader,
-    named: Dataset,
+    named: KnownDataset,
     visibility: Visibility = EVERYTHING,
     *,
-    limit: int = MOST_LISTED,
+    limit: int = MOST_LISTED_COLUMNS,
 ) -> DatasetColumns:
     """Return at most `limit` columns with the columns that feed them and that they feed."""
     key, namespace, name = named
@@ -72,7 +69,7 @@ def dataset_columns(
     names = list(types)[:limit]
     sources = _ends(reader, key, names, ("downstream", "upstream"), visibility)
     uses = _ends(reader, key, names, ("upstream", "downstream"), visibility)
-    described = describe_datasets(reader, [key], visibility).get(key, NOTHING).fields
+    described = describe_datasets(reader, [key], visibility).get(key, NO_DESCRIPTIONS).fields
     tags = tags_of_fields(reader, [key], visibility)
     rows = [
         ColumnRow(
@@ -101,7 +98,7 @@ def types_of(reader: CatalogReader, key: int) -> dict[str, str | None]:
     return types
 
 
-def column_type(reader: CatalogReader, named: Dataset, column: str) -> str | None:
+def column_type(reader: CatalogReader, named: KnownDataset, column: str) -> str | None:
     """Return the type of a column of this dataset.
 
     Raises:
@@ -119,7 +116,7 @@ def dataset_or_column_named(
     wanted: str,
     namespace: str | None = None,
     visibility: Visibility = EVERYTHING,
-) -> tuple[Dataset, str | None]:
+) -> tuple[KnownDataset, str | None]:
     """Return the dataset that is meant, and its column where the name ends with one.
 
     Names of datasets contain dots themselves: the longest name that is a dataset wins.

@@ -14,7 +14,7 @@ from service.errors import InvalidQuestionError
 MOST_CHARACTERS = 16_384  # of one whose last row bears a very long name
 # What both databases can hold and negate: a cursor is the client's, who may have written it.
 Whole = Annotated[int, msgspec.Meta(ge=-(2**63) + 1, le=2**63 - 1)]
-Text = Annotated[str, msgspec.Meta(pattern=r"\A[^\0]*\Z")]
+CursorText = Annotated[str, msgspec.Meta(pattern=r"\A[^\0]*\Z")]
 _Key = tuple[Any, ...]
 
 

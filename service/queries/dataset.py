@@ -16,11 +16,11 @@ from lineage.states import (
     repeats_message,
     reports_failed_run,
 )
-from service.queries.dataset_lookup import Dataset
+from service.queries.dataset_lookup import KnownDataset
 from service.queries.datasets import states_of
 from service.queries.descriptions import (
     MOST_TAGS,
-    NOTHING,
+    NO_DESCRIPTIONS,
     describe_datasets,
     tags_of_dataset,
 )
@@ -68,7 +68,10 @@ _OWN_REASONS = (
 
 
 def load_dataset(
-    reader: CatalogReader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
+    reader: CatalogReader,
+    named: KnownDataset,
+    evaluated: Evaluated,
+    visibility: Visibility = EVERYTHING,
 ) -> DatasetDetail:
     """Return the details of a dataset that the token may see."""
     key, namespace, name = named
@@ -101,7 +104,9 @@ def load_dataset(
         stale=evaluated.stale,
         partial=bool(cut),
         partial_reason="; ".join(cut) or None,
-        description=describe_datasets(reader, [key], visibility).get(key, NOTHING).description,
+        description=describe_datasets(reader, [key], visibility)
+        .get(key, NO_DESCRIPTIONS)
+        .description,
         tags=tags[:MOST_TAGS],
     )
 
@@ -114,7 +119,10 @@ def _aliases(reader: CatalogReader, key: int, visibility: Visibility) -> list[Re
 
 
 def explain_states(
-    reader: CatalogReader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
+    reader: CatalogReader,
+    named: KnownDataset,
+    evaluated: Evaluated,
+    visibility: Visibility = EVERYTHING,
 ) -> Why:
     """Return the states of a dataset as sentences with evidence, most severe first."""
     known = load_dataset(reader, named, evaluated, visibility)

@@ -7,8 +7,8 @@ import msgspec
 from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import to_micros
 from lineage.sli_limits import STREAM_LIMIT_SECONDS
-from service.queries.dataset_lookup import Dataset
-from service.queries.run_shapes import Instant
+from service.queries.dataset_lookup import KnownDataset
+from service.queries.run_shapes import IsoTime
 from service.queries.shapes import DatasetDetail
 from service.queries.timestamps import iso_of
 from service.queries.visibility import EVERYTHING, Visibility, sql_filter
@@ -46,7 +46,7 @@ _ORIGINS = ("declared", "streaming", "learned")  # columns of `_IN_FORCE`
 class EdgeCheck(msgspec.Struct, frozen=True):
     """Edge into the dataset, as one oracle found it: good, edge_missing or edge_wrong."""
 
-    written_at: Instant
+    written_at: IsoTime
     dataset_namespace: str
     dataset: str
     outcome: str
@@ -65,7 +65,7 @@ class EdgeChecks(msgspec.Struct, frozen=True):
 
 
 def edge_checks(
-    reader: CatalogReader, named: Dataset, visibility: Visibility = EVERYTHING
+    reader: CatalogReader, named: KnownDataset, visibility: Visibility = EVERYTHING
 ) -> EdgeChecks:
     """List the visible checks of edges, failed ones first."""
     condition, names = sql_filter(reader, visibility)
@@ -83,10 +83,10 @@ class Limit(msgspec.Struct, frozen=True):
 
     seconds: float
     origin: str
-    deadline_at: Instant | None
+    deadline_at: IsoTime | None
 
 
-def limit_of(reader: CatalogReader, named: Dataset, known: DatasetDetail) -> Limit | None:
+def limit_of(reader: CatalogReader, named: KnownDataset, known: DatasetDetail) -> Limit | None:
     """Return the last freshness limit, or the one that would apply; null: none yet."""
     judged = [
         (each.limit_seconds, each.limit_origin) for each in known.states if each.limit_seconds

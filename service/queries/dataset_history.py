@@ -7,8 +7,8 @@ import msgspec
 from lineage.catalog.queries import NEWEST_WRITE_FIRST, sql_hour_of
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
-from service.queries.dataset_lookup import Dataset
-from service.queries.run_shapes import Instant
+from service.queries.dataset_lookup import KnownDataset
+from service.queries.run_shapes import IsoTime
 from service.queries.schema_changes import SchemaChange, SchemaField, fields_of, schema_change
 from service.queries.timestamps import iso_of
 
@@ -39,8 +39,8 @@ FROM dataset_write w WHERE w.dataset_key = :key
 class SchemaSpan(msgspec.Struct, frozen=True):
     """Schema, and its change from the one before; `change` is null for the first."""
 
-    first_seen_at: Instant
-    last_seen_at: Instant
+    first_seen_at: IsoTime
+    last_seen_at: IsoTime
     fields: list[SchemaField]
     change: SchemaChange | None
     code_versions: list[str]  # of the writes that named it, as far as they are kept
@@ -50,14 +50,14 @@ class Stamp(msgspec.Struct, frozen=True):
     """Version or checksum that was reported, with the first and the last time."""
 
     value: str
-    first_seen_at: Instant
-    last_seen_at: Instant
+    first_seen_at: IsoTime
+    last_seen_at: IsoTime
 
 
 class Write(msgspec.Struct, frozen=True):
     """Write by a root run of a job, with the version of its code."""
 
-    written_at: Instant
+    written_at: IsoTime
     root_run_id: str
     job_namespace: str
     job_name: str
@@ -79,7 +79,7 @@ class DatasetHistory(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-def dataset_history(reader: CatalogReader, named: Dataset, *, limit: int) -> DatasetHistory:
+def dataset_history(reader: CatalogReader, named: KnownDataset, *, limit: int) -> DatasetHistory:
     """Return at most `limit` of each, the newest; partial if there are more."""
     key, namespace, name = named
     values = {"key": key, "most": limit + 1}

@@ -8,11 +8,7 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.names.keys import key
 from lineage.names.names import FOLD, fold, join_parts
-from service.errors import (
-    AmbiguousDatasetError,
-    ForbiddenNamespaceError,
-    UnknownDatasetError,
-)
+from service.errors import AmbiguousDatasetError, ForbiddenNamespaceError, UnknownDatasetError
 from service.queries.datasets import escape_like
 from service.queries.visibility import EVERYTHING, Visibility
 
@@ -61,7 +57,7 @@ _LIKE_IT = (
 
 UNCHOSEN: Final = "no dataset is selected"
 
-Dataset = tuple[int, str, str]  # canonical key, namespace, name
+KnownDataset = tuple[int, str, str]  # canonical key, namespace, name
 
 
 def resolve_dataset(
@@ -69,7 +65,7 @@ def resolve_dataset(
     wanted: str,
     namespace: str | None = None,
     visibility: Visibility = EVERYTHING,
-) -> Dataset:
+) -> KnownDataset:
     """Return the canonical dataset of a name.
 
     Args:
@@ -93,7 +89,7 @@ def resolve_dataset(
     raise UnknownDatasetError(wanted, _candidates(reader, wanted, visibility))
 
 
-def _called(reader: CatalogReader, wanted: str, visibility: Visibility) -> list[Dataset]:
+def _called(reader: CatalogReader, wanted: str, visibility: Visibility) -> list[KnownDataset]:
     """Return the datasets of this name; else of this alias; else whose name ends with it."""
     for sql in (_BY_NAME, _BY_ALIAS, _BY_LAST_PART):
         rows = reader.rows(sql, {"wanted": wanted, "suffix": escape_like(wanted)})
@@ -111,11 +107,13 @@ def _is_seen(row: Row, visibility: Visibility) -> bool:
     return alias is None or visibility.sees(fold(row.alias_namespace, alias).namespace)
 
 
-def _dataset(row: Row) -> Dataset:
+def _dataset(row: Row) -> KnownDataset:
     return row.dataset_key, row.namespace, row.name
 
 
-def _by_both(reader: CatalogReader, namespace: str, name: str, visibility: Visibility) -> Dataset:
+def _by_both(
+    reader: CatalogReader, namespace: str, name: str, visibility: Visibility
+) -> KnownDataset:
     folded = fold(namespace, name)
     if not visibility.sees(folded.namespace):
         message = f"the token may not see the namespace {namespace[:80]!r}"
@@ -132,7 +130,7 @@ def _by_both(reader: CatalogReader, namespace: str, name: str, visibility: Visib
 
 def find_among(
     reader: CatalogReader, spellings: Iterable[tuple[str, str]], visibility: Visibility
-) -> Dataset | None:
+) -> KnownDataset | None:
     """Return the first existing and visible dataset of these namespaces and names."""
     folds = (fold(*spelling) for spelling in spellings)
     keys = [key(one.namespace, one.name) for one in folds if visibility.sees(one.namespace)]
@@ -142,11 +140,13 @@ def find_among(
     return next((one for one in found if one is not None and visibility.sees(one[1], one[0])), None)
 
 
-def _shown(found: list[Dataset]) -> list[str]:
+def _shown(found: list[KnownDataset]) -> list[str]:
     return sorted(join_parts(namespace, name) for _, namespace, name in found)[:_MOST_CANDIDATES]
 
 
-def _without_catalog(reader: CatalogReader, wanted: str, visibility: Visibility) -> list[Dataset]:
+def _without_catalog(
+    reader: CatalogReader, wanted: str, visibility: Visibility
+) -> list[KnownDataset]:
     """Return the datasets that a name with a catalog before it may mean, as `lake.silver.orders`.
 
     They are called `silver.orders`, or lie in a folder `lake/silver/orders` or `silver/orders`.

@@ -5,12 +5,18 @@ from typing import Any, Final
 
 import msgspec
 
-from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, LISTED, STATES_BY_SEVERITY, TIER
+from lineage.catalog.queries import (
+    FAILS,
+    JOIN_WORST_STATE,
+    LISTED,
+    STATES_BY_SEVERITY,
+    TIER_IN_FORCE,
+)
 from lineage.catalog.reader import CatalogReader, columns_for, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import BAD, FAILING, GOOD, LEARNING, TIER_RANKS, TIERS, UNKNOWN
 from service.errors import InvalidQuestionError
-from service.queries.cursors import Text, Whole, cursor_of, start_key
+from service.queries.cursors import CursorText, Whole, cursor_of, start_key
 from service.queries.shapes import DatasetPage, DatasetRow
 from service.queries.timestamps import Evaluated, iso
 from service.queries.visibility import EVERYTHING, Visibility, sql_filter
@@ -31,7 +37,7 @@ _KEY = "d.state_rank, d.tier_rank, d.name, d.namespace"
 _BEHIND = f" AND ({_KEY}) > (:rank, :of_tier, :name, :namespace)"
 # Details are looked up for the datasets of the page alone.
 _ROWS = f"""
-SELECT {_KEY}, {TIER} AS tier, p.owner, s.state, s.sli, s.reason, s.since,
+SELECT {_KEY}, {TIER_IN_FORCE} AS tier, p.owner, s.state, s.sli, s.reason, s.since,
   CASE WHEN {FAILS} THEN a.last_failed_at END AS failed_at
 FROM (
   SELECT d.dataset_key, {_KEY} FROM dataset d WHERE {{where}}
@@ -42,7 +48,7 @@ LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
 ORDER BY {_KEY}
 """  # noqa: S608 - constants only
-_SortKey = tuple[Whole, Whole, Text, Text]
+_SortKey = tuple[Whole, Whole, CursorText, CursorText]
 _EVERY = 2**62
 FURTHEST = 10_000_000  # rows into the list that somebody may ask for: more than any catalog has
 _STATES = "SELECT dataset_key, state FROM dataset_state WHERE is_worst AND dataset_key IN (:keys)"

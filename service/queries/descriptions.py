@@ -10,12 +10,12 @@ import msgspec
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.names.keys import key
+from lineage.names.names import Name
 from service.queries.run_shapes import RunTag
 from service.queries.visibility import Visibility
 
 MOST_TAGS: Final = 100  # of one dataset
 MOST_FIELD_TAGS: Final = 10_000
-JobName = tuple[str, str]
 _TEXTS = """
 SELECT subject, subject_key, text FROM description
 WHERE subject IN ({subjects}) AND subject_key IN (:keys)
@@ -39,7 +39,7 @@ class ProducerDescriptions(msgspec.Struct, frozen=True):
     tags: list[str] = []
 
 
-NOTHING: Final = ProducerDescriptions()
+NO_DESCRIPTIONS: Final = ProducerDescriptions()
 
 
 def describe_datasets(
@@ -61,11 +61,11 @@ def describe_datasets(
 
 
 def describe_jobs(
-    reader: CatalogReader, jobs: Iterable[JobName], visibility: Visibility
-) -> dict[JobName, ProducerDescriptions]:
+    reader: CatalogReader, jobs: Iterable[Name], visibility: Visibility
+) -> dict[Name, ProducerDescriptions]:
     """Return tags of jobs by their names, and descriptions for a token that sees all datasets."""
     by_key = {key(*job): job for job in jobs}
-    found: defaultdict[JobName, dict[str, str]] = defaultdict(dict)
+    found: defaultdict[Name, dict[str, str]] = defaultdict(dict)
     for subject, job_key, text in rows_for(reader, _OF_JOBS, list(by_key)):
         found[by_key[job_key]][subject] = text
     return {

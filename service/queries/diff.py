@@ -8,7 +8,13 @@ from lineage.catalog.queries import LEAF_RUN_ID
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from service.errors import InvalidQuestionError, UnknownRunError
-from service.queries.run_snapshot import MOST_RUNS, ComparedRun, RunSnapshot, Touch, load_run
+from service.queries.run_snapshot import (
+    MOST_RUNS_OF_ROOT,
+    ComparedRun,
+    RunSnapshot,
+    Touch,
+    load_run,
+)
 from service.queries.schema_changes import SchemaChange, fields_of, schema_change
 
 _MOST_RUNS = 10_000
@@ -88,7 +94,7 @@ def compare_runs(reader: CatalogReader, first: str, second: str) -> RunDiff:
         changes=[*status, *changes],
         datasets=datasets,
         partial=partial,
-        partial_reason=f"only {MOST_RUNS} runs of a root are compared" if partial else None,
+        partial_reason=f"only {MOST_RUNS_OF_ROOT} runs of a root are compared" if partial else None,
     )
 
 

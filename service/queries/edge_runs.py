@@ -10,11 +10,11 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_row, pairs_of
 from lineage.states import run_state
 from service.queries.descriptions import settings_of
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso, iso_of
 from service.queries.visibility import EVERYTHING, Visibility, sql_filter
 
-Edge = tuple[int, int]  # upstream key, downstream key
+EdgeKeys = tuple[int, int]  # upstream key, downstream key
 
 
 class Touched(msgspec.Struct, frozen=True):
@@ -33,9 +33,9 @@ class EdgeRun(msgspec.Struct, frozen=True):
     job_namespace: str
     job_name: str | None  # null: the run touched what the token may not see
     status: str
-    started_at: Instant | None
-    written_at: Instant
-    written_again_at: Instant | None  # the end's newest write by then, of a run without this edge
+    started_at: IsoTime | None
+    written_at: IsoTime
+    written_again_at: IsoTime | None  # the end's newest write by then, of a run without this edge
     code_version: str | None
     job_version: str | None
     engine_version: str | None
@@ -102,12 +102,12 @@ WHERE r.root_run_id IN (:keys) AND NOT ({seen})
 class EdgeRuns(msgspec.Struct, frozen=True):
     """Run of each edge, and the number of edges without a known run."""
 
-    runs: dict[Edge, EdgeRun]
+    runs: dict[EdgeKeys, EdgeRun]
     unknown: int
 
 
 def edge_runs(
-    reader: CatalogReader, edges: Iterable[Edge], at: int, visibility: Visibility = EVERYTHING
+    reader: CatalogReader, edges: Iterable[EdgeKeys], at: int, visibility: Visibility = EVERYTHING
 ) -> EdgeRuns:
     """Return the newest run of each edge at the time `at`.
 
@@ -123,11 +123,11 @@ def edge_runs(
     return EdgeRuns(runs, len(unknown))
 
 
-def _edge(row: Row) -> Edge:
+def _edge(row: Row) -> EdgeKeys:
     return row.upstream_key, row.downstream_key
 
 
-def _newest(reader: CatalogReader, rows: list[Row], at: int) -> dict[Edge, _Write]:
+def _newest(reader: CatalogReader, rows: list[Row], at: int) -> dict[EdgeKeys, _Write]:
     """Return the newest write of each edge's end, whatever job made it."""
     roots = sorted({row.root_run_id for row in rows if row.root_run_id})
     written: dict[tuple[str, int], _Write] = {}
@@ -135,7 +135,7 @@ def _newest(reader: CatalogReader, rows: list[Row], at: int) -> dict[Edge, _Writ
         write = _Write(row.written_at, row.root_run_id, row.job_namespace, row.job_name)
         end = row.root_run_id, row.dataset_key
         written[end] = max(written.get(end, write), write)
-    newest: dict[Edge, _Write] = {}
+    newest: dict[EdgeKeys, _Write] = {}
     for row in rows:
         if row.root_run_id:
             one = written[row.root_run_id, row.downstream_key]
@@ -144,8 +144,8 @@ def _newest(reader: CatalogReader, rows: list[Row], at: int) -> dict[Edge, _Writ
 
 
 def _reported(
-    reader: CatalogReader, newest: dict[Edge, _Write], at: int, visibility: Visibility
-) -> dict[Edge, EdgeRun]:
+    reader: CatalogReader, newest: dict[EdgeKeys, _Write], at: int, visibility: Visibility
+) -> dict[EdgeKeys, EdgeRun]:
     roots = sorted({write.root_run_id for write in newest.values()})
     fields = {
         (row.root_run_id, row.job_namespace, row.job_name): row

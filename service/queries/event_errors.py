@@ -16,10 +16,10 @@ from lineage.catalog.rows import Row
 from lineage.redaction import redact
 from service.ingest.collector_spool import open_read_only
 from service.queries.cursors import Whole, cursor_of, start_key
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso
 
-MOST_LISTED: Final = 500
+MOST_EVENT_ERRORS: Final = 500
 _BODY_CHARACTERS = 2_000
 _READ_BYTES = 8_000  # before redaction: a secret that ends behind the cut is found too
 _REJECTED = """
@@ -48,7 +48,7 @@ class RejectedEvent(msgspec.Struct, frozen=True):
     """
 
     number: int
-    received_at: Instant | None
+    received_at: IsoTime | None
     origin: str
     reason: str
     path: str | None
@@ -77,7 +77,7 @@ class PipelineError(msgspec.Struct, frozen=True):
     """
 
     spool_seq: int
-    landed_at: Instant | None
+    landed_at: IsoTime | None
     reason: str
     detail: str
     is_history: bool

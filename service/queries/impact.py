@@ -6,8 +6,8 @@ from lineage.catalog.queries import IS_OPEN
 from lineage.graph.walks import Walk
 from lineage.states import TIER_RANKS
 from service.queries.catalog_session import CatalogSession
-from service.queries.dataset_lookup import Dataset
-from service.queries.run_shapes import Instant
+from service.queries.dataset_lookup import KnownDataset
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso, seconds_between
 from service.queries.walk import (
     MOST_DEPTH,
@@ -50,14 +50,14 @@ class Impact(msgspec.Struct, frozen=True):
     affected: list[AffectedRow]
     hidden: int  # datasets next to these that the one who asks may not see
     incident_id: str | None
-    fault_at: Instant | None
-    accepted_at: Instant | None
+    fault_at: IsoTime | None
+    accepted_at: IsoTime | None
     analysis_seconds: float | None
     partial: bool
     partial_reason: str | None
 
 
-def find_impact(asked: CatalogSession, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Impact:
+def find_impact(asked: CatalogSession, dataset: KnownDataset, *, depth: int = MOST_DEPTH) -> Impact:
     """Return all downstream datasets; partial if a walk may hold no more."""
     key, namespace, name = dataset
     walk = walk_lineage(asked, "downstream", [key], depth)

@@ -3,7 +3,7 @@
 import msgspec
 
 from alerts.incidents.times import FaultTimes, LifeTimes, list_times, name_beginning
-from lineage.catalog.queries import NO_TIER, TIER, rank_of
+from lineage.catalog.queries import NO_TIER, TIER_IN_FORCE, rank_of
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_rows
 from lineage.errors import UnknownIncidentError
@@ -17,7 +17,7 @@ from service.queries.incident_shapes import (
     IncidentTime,
 )
 from service.queries.incidents import (
-    COLUMNS,
+    INCIDENT_COLUMNS,
     OF_ROOT_JOBS,
     incident_row,
     members_join,
@@ -32,7 +32,7 @@ _LIFE = """
 SELECT life, root_kind, root_name, onset, seen_at, opened_at, resolved_at
 FROM incident WHERE incident_id = :id
 """
-_ONE = f"SELECT {COLUMNS}, i.diagnosis FROM incident i WHERE i.incident_id = :id"  # noqa: S608 - constants only
+_ONE = f"SELECT {INCIDENT_COLUMNS}, i.diagnosis FROM incident i WHERE i.incident_id = :id"  # noqa: S608 - constants only
 _TOUCHED = """
 SELECT d.namespace, d.dataset_key FROM incident_member m
 JOIN dataset d ON d.dataset_key = m.dataset_key
@@ -43,7 +43,7 @@ WHERE i.incident_id = :id
 """
 _OF_TIER = rank_of("p.tier", TIERS, NO_TIER)
 _MEMBERS = f"""
-SELECT d.namespace, d.name, {TIER} AS tier, p.owner, m.kind, m.steps, m.onset,
+SELECT d.namespace, d.name, {TIER_IN_FORCE} AS tier, p.owner, m.kind, m.steps, m.onset,
   by.namespace AS by_namespace, by.name AS by_name, by.dataset_key AS by_key, m.run_id, m.joined_at,
   m.left_at
 FROM incident_member m JOIN dataset d ON d.dataset_key = m.dataset_key
@@ -55,7 +55,7 @@ ORDER BY CASE WHEN m.left_at IS NULL THEN 0 ELSE 1 END, m.steps,
 LIMIT :most
 """  # noqa: S608 - constants only
 _IMPACTED = f"""
-SELECT d.namespace AS dataset_namespace, d.name AS dataset, {TIER} AS tier, p.owner, i.hops
+SELECT d.namespace AS dataset_namespace, d.name AS dataset, {TIER_IN_FORCE} AS tier, p.owner, i.hops
 FROM incident_impact i JOIN dataset d ON d.dataset_key = i.dataset_key
 LEFT JOIN dataset_policy p ON p.dataset_key = i.dataset_key
 WHERE i.incident_id = :id AND {{seen}}

@@ -5,7 +5,7 @@ import msgspec
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from service.queries.incidents import is_root_seen
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso, iso_of
 from service.queries.visibility import EVERYTHING, UNSEEN, Visibility
 
@@ -35,8 +35,8 @@ class SentMessage(msgspec.Struct, frozen=True):
     kind: str
     state: str
     attempts: int
-    created_at: Instant
-    finished_at: Instant | None
+    created_at: IsoTime
+    finished_at: IsoTime | None
     reason: str
     fallback_for: str | None
 

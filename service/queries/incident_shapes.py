@@ -3,7 +3,7 @@
 import msgspec
 
 from service.incidents.diagnosis.ranking import Diagnosis
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 
 
 class IncidentRow(msgspec.Struct, frozen=True):
@@ -25,12 +25,12 @@ class IncidentRow(msgspec.Struct, frozen=True):
     root: str | None
     unknown: str | None
     owner: str | None
-    onset: Instant
-    opened_at: Instant | None
-    acknowledged_at: Instant | None
+    onset: IsoTime
+    opened_at: IsoTime | None
+    acknowledged_at: IsoTime | None
     acknowledged_by: str | None
-    resolved_at: Instant | None
-    hit_at: Instant | None
+    resolved_at: IsoTime | None
+    hit_at: IsoTime | None
     datasets: int
     score: float
     flapping: bool
@@ -66,11 +66,11 @@ class IncidentMember(msgspec.Struct, frozen=True):
     owner: str | None
     kind: str
     steps: int
-    onset: Instant
+    onset: IsoTime
     explained_by: str | None
     run_id: str | None
-    joined_at: Instant
-    left_at: Instant | None
+    joined_at: IsoTime
+    left_at: IsoTime | None
 
 
 class IncidentImpacted(msgspec.Struct, frozen=True):
@@ -91,7 +91,7 @@ class IncidentStep(msgspec.Struct, frozen=True):
     """Step in the timeline of an incident."""
 
     revision: int
-    at: Instant
+    at: IsoTime
     what: str
     reason: str
     by: str | None
@@ -101,7 +101,7 @@ class IncidentTime(msgspec.Struct, frozen=True):
     """Time of an incident, and its name: `late since`, `detected at`."""
 
     name: str
-    at: Instant
+    at: IsoTime
 
 
 class IncidentDetail(msgspec.Struct, frozen=True):

@@ -6,17 +6,14 @@ from lineage.catalog.queries import severity_rank
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import FAILING
-from service.queries.cursors import Text, Whole, cursor_of, start_key
-from service.queries.incident_shapes import (
-    IncidentPage,
-    IncidentRow,
-)
+from service.queries.cursors import CursorText, Whole, cursor_of, start_key
+from service.queries.incident_shapes import IncidentPage, IncidentRow
 from service.queries.timestamps import iso, iso_of
 from service.queries.visibility import EVERYTHING, Visibility, sql_filter
 
-MOST_LISTED = 1_000
+MOST_INCIDENTS = 1_000
 # A dataset whose run failed is a member before it is bad.
-COLUMNS = f"""
+INCIDENT_COLUMNS = f"""
     i.incident_id, i.state, i.severity, i.what, i.root_kind, i.root_namespace, i.root_name,
     i.unknown, i.owner, i.onset, i.opened_at, i.acknowledged_at, i.acknowledged_by,
     i.resolved_at, i.hit_at, i.score, i.is_flapping, i.is_frozen, i.evidence,
@@ -42,10 +39,10 @@ _OF_DATASET = """AND EXISTS (
   AND one.dataset_key = :dataset AND one.left_at IS NULL)"""
 _COUNTED = f"SELECT COUNT(*) {_WANTED}"
 _LISTED = f"""
-SELECT {COLUMNS}, {_KEY_COLUMNS} {_WANTED} {{behind}} ORDER BY {_KEY} LIMIT :most
+SELECT {INCIDENT_COLUMNS}, {_KEY_COLUMNS} {_WANTED} {{behind}} ORDER BY {_KEY} LIMIT :most
 """
 _BEHIND = f"AND ({_KEY}) > (:is_over, :of_severity, CAST(:newest_first AS BIGINT), :id)"
-_SortKey = tuple[Whole, Whole, Whole, Text]
+_SortKey = tuple[Whole, Whole, Whole, CursorText]
 _OF_SEEN = """EXISTS (
   SELECT 1 FROM incident_member m JOIN dataset d ON d.dataset_key = m.dataset_key
   WHERE m.incident_id = i.incident_id AND {seen})"""

@@ -5,17 +5,17 @@ from typing import Any, Final
 import msgspec
 
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_JOBS_FROM
-from lineage.catalog.queries import error_of, failed_at
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
+from lineage.catalog.run_ends import error_of, failed_at
 from lineage.process.error_lines import ERROR_CHARACTERS, error_line
 from lineage.states import run_state
-from service.queries.cursors import Text, cursor_of, start_key
+from service.queries.cursors import CursorText, cursor_of, start_key
 from service.queries.datasets import escape_like
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso, iso_of, seconds_between
 
-MOST_LISTED: Final = 200  # names of one page
+MOST_LISTED_JOBS: Final = 200  # names of one page
 _RUNS = 5  # shown of each job
 _LOOKED_AT = 20  # newest runs of each name, which two namespaces that begin alike may use
 _NAMES = f"""
@@ -42,9 +42,9 @@ class JobRun(msgspec.Struct, frozen=True):
 
     run_id: str
     status: str
-    first_event_at: Instant
-    started_at: Instant | None
-    finished_at: Instant | None
+    first_event_at: IsoTime
+    started_at: IsoTime | None
+    finished_at: IsoTime | None
     duration_seconds: float | None
     error: str | None
 
@@ -89,7 +89,7 @@ def find_jobs(
         InvalidQuestionError: the cursor belongs to another question, or to none.
     """
     question = "jobs", contains
-    behind = start_key(cursor, question, tuple[Text, Text]) or ("", "")
+    behind = start_key(cursor, question, tuple[CursorText, CursorText]) or ("", "")
     names = _names(reader, contains, behind, limit + 1)
     is_cut = len(names) > limit
     return JobPage(

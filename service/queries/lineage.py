@@ -6,7 +6,8 @@ from typing import Final
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.graph.walks import Walk
 from service.queries.catalog_session import CatalogSession
-from service.queries.dataset_lookup import Dataset
+from service.queries.dataset_lookup import KnownDataset
+from service.queries.edge_runs import EdgeKeys
 from service.queries.runs import last_run
 from service.queries.shapes import Lineage, Node
 from service.queries.walk import (
@@ -17,8 +18,6 @@ from service.queries.walk import (
     states_of_nodes,
     walk_lineage,
 )
-
-EdgeKeys = tuple[int, int]  # upstream key, downstream key
 
 ORIGIN_WORDS: Final = {
     "column_lineage": "column lineage",
@@ -38,7 +37,7 @@ GROUP BY e.upstream_key, e.downstream_key
 
 
 def find_lineage(
-    asked: CatalogSession, dataset: Dataset, *, depth: int, direction: str = "both"
+    asked: CatalogSession, dataset: KnownDataset, *, depth: int, direction: str = "both"
 ) -> Lineage:
     """Return the upstream tree, the downstream tree or both, up to `depth` hops.
 

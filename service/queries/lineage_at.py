@@ -2,19 +2,19 @@
 
 import msgspec
 
-from lineage.catalog.meta_keys import HISTORY, INSTALLED
+from lineage.catalog.meta_keys import HISTORY_FROM, INSTALLED
 from lineage.catalog.reader import CatalogReader
 from lineage.graph.walks import Walk
 from lineage.process.clock import from_micros
-from service.queries.dataset_lookup import Dataset
-from service.queries.edge_runs import Edge, EdgeRun, EdgeRuns, edge_runs
-from service.queries.run_shapes import Instant
+from service.queries.dataset_lookup import KnownDataset
+from service.queries.edge_runs import EdgeKeys, EdgeRun, EdgeRuns, edge_runs
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso_of
 from service.queries.visibility import EVERYTHING, Visibility
 from service.queries.walk import DIRECTIONS, NEXT, CatalogWalk, all_named, build_tree, names_of
 
 _NEXT = {way: f"{sql} AND first_seen_at <= :at" for way, sql in NEXT.items()}
-_BEGAN = f"SELECT MIN(value) FROM meta WHERE name IN ('{INSTALLED}', '{HISTORY}')"  # noqa: S608
+_BEGAN = f"SELECT MIN(value) FROM meta WHERE name IN ('{INSTALLED}', '{HISTORY_FROM}')"  # noqa: S608
 
 
 class PastNode(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ class PastLineage(msgspec.Struct, frozen=True):
 
     dataset_namespace: str
     dataset: str
-    at: Instant
+    at: IsoTime
     upstream: list[PastNode]
     downstream: list[PastNode]
     depth: int
@@ -43,7 +43,7 @@ class PastLineage(msgspec.Struct, frozen=True):
 
 def past_lineage(  # noqa: PLR0913 - the last three by name
     reader: CatalogReader,
-    dataset: Dataset,
+    dataset: KnownDataset,
     at: int,
     *,
     depth: int,
@@ -99,16 +99,16 @@ def _day(micros: str) -> str:
     return from_micros(int(micros)).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _edges(found: Walk, way: str) -> set[Edge]:
+def _edges(found: Walk, way: str) -> set[EdgeKeys]:
     return {_edge(here, other, way) for here, other in found.ends()}
 
 
-def _edge(here: int, other: int, way: str) -> Edge:
+def _edge(here: int, other: int, way: str) -> EdgeKeys:
     return (other, here) if way == "upstream" else (here, other)
 
 
 def _tree(
-    reader: CatalogReader, found: Walk, way: str, runs: dict[Edge, EdgeRun]
+    reader: CatalogReader, found: Walk, way: str, runs: dict[EdgeKeys, EdgeRun]
 ) -> list[PastNode]:
     """Return the tree of a walk at a past time, from its start."""
     keys, known = found.keys, names_of(reader, found.keys)

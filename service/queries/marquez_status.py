@@ -9,7 +9,7 @@ from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows, pairs_of
 from lineage.process.clock import to_micros
 from service.ingest.collector_spool import list_unforwarded, read_waiting
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso_of, seconds_between
 from service.runtime.settings import Settings
 
@@ -39,7 +39,7 @@ class UnforwardedEvent(msgspec.Struct, frozen=True):
     run: str
     reason: str
     detail: str
-    set_aside_at: Instant
+    set_aside_at: IsoTime
 
 
 class ForwardingStatus(msgspec.Struct, frozen=True):
@@ -57,15 +57,15 @@ class PullStatus(msgspec.Struct, frozen=True):
     """Progress of reading from Marquez, by the producers' time."""
 
     url: str
-    started_at: Instant
-    through: Instant
+    started_at: IsoTime
+    through: IsoTime
     age_seconds: float | None
 
 
 class ProbeStatus(msgspec.Struct, frozen=True):
     """Last probe of Marquez."""
 
-    at: Instant
+    at: IsoTime
     age_seconds: float | None
     is_answered: bool
     seconds: float | None
@@ -85,7 +85,7 @@ class MissingRun(msgspec.Struct, frozen=True):
 class ComparisonStatus(msgspec.Struct, frozen=True):
     """Last comparison of a sample of runs."""
 
-    at: Instant
+    at: IsoTime
     age_seconds: float | None
     sampled_ours: int
     missing_there: int

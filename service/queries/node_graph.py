@@ -9,20 +9,20 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.queries import TIER
+from lineage.catalog.queries import TIER_IN_FORCE
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.graph.walks import Walk
 from lineage.states import BAD, FAILING, GOOD, LEARNING, UNKNOWN
 from service.queries.catalog_session import CatalogSession
-from service.queries.dataset_lookup import UNCHOSEN, Dataset
+from service.queries.dataset_lookup import UNCHOSEN, KnownDataset
 from service.queries.datasets import states_of
 from service.queries.timestamps import Evaluated
 from service.queries.walk import NEXT, cuts_of, edges_between, name_nodes, walk_lineage
 
 MOST_DRAWN = 200  # more is no picture
 _NODES = f"""
-SELECT d.dataset_key, d.namespace, d.name, {TIER} AS tier, COALESCE(p.owner, '') AS owner,
+SELECT d.dataset_key, d.namespace, d.name, {TIER_IN_FORCE} AS tier, COALESCE(p.owner, '') AS owner,
   (SELECT s.reason FROM dataset_state s WHERE s.dataset_key = d.dataset_key AND s.is_worst)
     AS reason
 FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
@@ -95,7 +95,7 @@ class Neighbourhood(msgspec.Struct, frozen=True):
 
 
 def neighbourhood(
-    asked: CatalogSession, centre: Dataset, depth: int, *, limit: int = MOST_DRAWN
+    asked: CatalogSession, centre: KnownDataset, depth: int, *, limit: int = MOST_DRAWN
 ) -> Neighbourhood:
     """Return the nearest `limit` visible datasets within `depth` steps both ways."""
     most = min(limit, MOST_DRAWN)
@@ -119,7 +119,7 @@ def _nearest(asked: CatalogSession, walks: Iterable[Walk]) -> list[int]:
 
 
 def graph_nodes(
-    reader: CatalogReader, named: Dataset, around: Neighbourhood, evaluated: Evaluated
+    reader: CatalogReader, named: KnownDataset, around: Neighbourhood, evaluated: Evaluated
 ) -> GraphNodes:
     """Return the datasets, coloured by state; unknown if the evaluation is stale."""
     key, namespace, name = named
@@ -153,7 +153,7 @@ def _node(row: Row, state: str, *, is_asked: bool) -> GraphNode:
     )
 
 
-def graph_edges(named: Dataset, around: Neighbourhood) -> GraphEdges:
+def graph_edges(named: KnownDataset, around: Neighbourhood) -> GraphEdges:
     """Return the edges, one for each pair."""
     edges = [_edge(pair, jobs) for pair, jobs in sorted(around.edges.items())]
     _, namespace, name = named

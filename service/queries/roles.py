@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from lineage.catalog.meta_keys import POLICY_IN_FORCE
 from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import system_clock
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso, short_duration
 from service.runtime.data_folder import is_held
 
@@ -36,7 +36,7 @@ class RoleStatus(msgspec.Struct, frozen=True):
     state: str  # running | failing | waiting | restarting | stopped | unknown
     pid: int | None
     restarts: int
-    failing_since: Instant | None = None  # null: it works
+    failing_since: IsoTime | None = None  # null: it works
     attempts: int = 0  # failed in a row
     error: str | None = None  # of the newest attempt; what it waits for
 
@@ -64,7 +64,7 @@ class ServiceLeader(msgspec.Struct, frozen=True):
     """
 
     replica: str
-    since: Instant | None
+    since: IsoTime | None
     is_leading: bool
 
 

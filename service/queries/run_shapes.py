@@ -4,7 +4,7 @@ import msgspec
 
 from service.queries.deleted_runs import OlderRuns
 
-Instant = str  # ISO 8601, UTC, "Z"
+IsoTime = str  # ISO 8601, UTC, "Z"
 
 
 class RunSummary(msgspec.Struct, frozen=True):
@@ -14,8 +14,8 @@ class RunSummary(msgspec.Struct, frozen=True):
     job_namespace: str
     job_name: str | None  # null: the run touched what the token may not see
     status: str
-    started_at: Instant | None
-    finished_at: Instant | None
+    started_at: IsoTime | None
+    finished_at: IsoTime | None
     duration_seconds: float | None
 
 
@@ -72,7 +72,7 @@ class RunDetail(RunSummary, frozen=True):
     code_path: str | None
     code_tag: str | None
     code_branch: str | None
-    nominal_start_at: Instant | None
+    nominal_start_at: IsoTime | None
     spark_conf: dict[str, str]  # by key; those that are known to hold no secret
     parameters: dict[str, str]  # likewise
     datasets: list[RunIo]
@@ -106,12 +106,12 @@ class RecentRun(msgspec.Struct, frozen=True):
     job_name: str | None  # null: the run touched what the token may not see
     status: str
     direction: str
-    started_at: Instant | None
-    finished_at: Instant | None
+    started_at: IsoTime | None
+    finished_at: IsoTime | None
     duration_seconds: float | None
-    first_event_at: Instant
-    last_event_at: Instant
-    landed_at: Instant
+    first_event_at: IsoTime
+    last_event_at: IsoTime
+    landed_at: IsoTime
     inputs: int
     outputs: int
     evidence: str | None

@@ -11,10 +11,10 @@ from lineage.states import run_state
 from service.errors import UnknownRunError
 from service.queries.deleted_runs import older_runs_advice
 from service.queries.descriptions import settings_of
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso, seconds_between
 
-MOST_RUNS = 5_000  # children of one root that are looked at
+MOST_RUNS_OF_ROOT = 5_000  # children of one root that are looked at
 ATTRIBUTES = (
     *("code_version", "code_url", "code_path", "code_tag", "code_branch", "job_version"),
     *("engine", "engine_version", "adapter_version", "producer", "processing_type"),
@@ -55,8 +55,8 @@ class ComparedRun(msgspec.Struct, frozen=True):
     job_namespace: str
     job_name: str
     status: str
-    started_at: Instant | None
-    finished_at: Instant | None
+    started_at: IsoTime | None
+    finished_at: IsoTime | None
     duration_seconds: float | None
     error_message: str | None
     runs: int  # it and its children
@@ -82,14 +82,14 @@ def load_run(reader: CatalogReader, run_id: str) -> RunSnapshot:
     Raises:
         UnknownRunError: none was ever seen.
     """
-    values = {"run_id": run_id, "most": MOST_RUNS + 1}
+    values = {"run_id": run_id, "most": MOST_RUNS_OF_ROOT + 1}
     found = (reader.rows(_RUNS.format(which=which), values) for which in _WHICH)
     rows = next((rows for rows in found if rows), [])
     if not rows:
         advice = older_runs_advice(reader, run_id)
         message = f"no event of a run {run_id[:80]!r} has been seen{advice}"
         raise UnknownRunError(message)
-    kept = rows[:MOST_RUNS]
+    kept = rows[:MOST_RUNS_OF_ROOT]
     reported = _reported(kept)
     attributes = {name: _all(reported[name]) for name in ATTRIBUTES}
     attributes["nominal_start_at"] = iso(max(reported["nominal_start_at"], default=None))
@@ -100,7 +100,7 @@ def load_run(reader: CatalogReader, run_id: str) -> RunSnapshot:
         settings=_settings("spark_conf", reported) | _settings("parameters", reported),
         figures=figures,
         schemas=schemas,
-        partial=len(rows) > MOST_RUNS,
+        partial=len(rows) > MOST_RUNS_OF_ROOT,
     )
 
 

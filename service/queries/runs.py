@@ -2,13 +2,14 @@
 
 from typing import Any, Final
 
-from lineage.catalog.queries import ROWS_AND_BYTES, error_of, failed_at, leaf_job
+from lineage.catalog.queries import ROWS_AND_BYTES, leaf_job
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_row, pairs_of
+from lineage.catalog.run_ends import error_of, failed_at
 from lineage.states import run_state
 from service.errors import UnknownRunError
 from service.queries.cursors import Whole, cursor_of, start_key
-from service.queries.dataset_lookup import UNCHOSEN, Dataset
+from service.queries.dataset_lookup import UNCHOSEN, KnownDataset
 from service.queries.deleted_runs import older_runs, older_runs_advice
 from service.queries.descriptions import settings_of, tags_of_text
 from service.queries.run_shapes import (
@@ -207,7 +208,7 @@ def last_run(
 
 def recent_runs(
     reader: CatalogReader,
-    named: Dataset,
+    named: KnownDataset,
     visibility: Visibility = EVERYTHING,
     *,
     limit: int = 50,

@@ -7,7 +7,7 @@ import msgspec
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
 from service.queries.cursors import Whole, cursor_of, start_key
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso
 
 MOST_SET_ASIDE: Final = 1_000
@@ -36,8 +36,8 @@ class SetAsideEvent(msgspec.Struct, frozen=True):
     """
 
     spool_seq: int
-    failed_at: Instant | None
-    received_at: Instant | None
+    failed_at: IsoTime | None
+    received_at: IsoTime | None
     origin: str
     kind: str
     bytes: int
@@ -46,7 +46,7 @@ class SetAsideEvent(msgspec.Struct, frozen=True):
     job_namespace: str | None
     job_name: str | None
     run_id: str | None
-    requeued_at: Instant | None
+    requeued_at: IsoTime | None
 
 
 class SetAsidePage(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ Instants are ISO 8601 in UTC. Nothing known is `null`, never a number that looks
 
 import msgspec
 
-from service.queries.run_shapes import Instant, RunSummary, RunTag
+from service.queries.run_shapes import IsoTime, RunSummary, RunTag
 
 
 class DatasetRow(msgspec.Struct, frozen=True):
@@ -21,7 +21,7 @@ class DatasetRow(msgspec.Struct, frozen=True):
     state: str
     sli: str | None  # the one whose state this is; null when all are good, or none is known
     reason: str | None
-    since: Instant | None
+    since: IsoTime | None
 
 
 class DatasetPage(msgspec.Struct, frozen=True):
@@ -50,7 +50,7 @@ class SliAnswer(msgspec.Struct, frozen=True):
     """SLIs, and whether the evaluation is stale."""
 
     slis: list[SliRow]
-    evaluated_at: Instant | None
+    evaluated_at: IsoTime | None
     stale: bool
     partial: bool
     partial_reason: str | None
@@ -64,7 +64,7 @@ class SliState(msgspec.Struct, frozen=True):
     state: str
     reason: str | None
     evidence: str | None
-    since: Instant
+    since: IsoTime
     age_seconds: float | None
     limit_seconds: float | None
     limit_origin: str | None
@@ -90,16 +90,16 @@ class DatasetDetail(msgspec.Struct, frozen=True):
     owner_origin: str | None
     is_source: bool
     state: str
-    first_seen_at: Instant
-    last_seen_at: Instant
-    last_written_at: Instant | None
-    last_read_at: Instant | None
-    retired_at: Instant | None
+    first_seen_at: IsoTime
+    last_seen_at: IsoTime
+    last_written_at: IsoTime | None
+    last_read_at: IsoTime | None
+    retired_at: IsoTime | None
     limit_explanation: str | None
     states: list[SliState]
     aliases: list[ResolvedAlias]
     last_run: RunSummary | None
-    evaluated_at: Instant | None
+    evaluated_at: IsoTime | None
     stale: bool
     partial: bool
     partial_reason: str | None

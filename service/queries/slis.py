@@ -31,7 +31,7 @@ BUDGET_DAYS = 30
 LEAST_DAYS = math.ceil(float(LEAST_OBSERVED) * BUDGET_DAYS)  # of data, before a rest is known
 _LEAST_SECONDS = float(LEAST_OBSERVED) * BUDGET_DAYS * 86_400
 
-Objectives = Mapping[tuple[str, str], float]  # by SLI and tier
+ObjectiveRatios = Mapping[tuple[str, str], float]  # by SLI and tier
 
 _NOW = "SELECT sli, tier, SUM(good), SUM(total) FROM sli_now GROUP BY sli, tier"
 # What the service itself served: of the last 24 hours, as the pipeline's events are.
@@ -58,7 +58,7 @@ def sli_name(sli: str) -> str:
 
 
 def list_slis(
-    reader: CatalogReader, evaluated: Evaluated, objectives: Objectives, *, now: datetime
+    reader: CatalogReader, evaluated: Evaluated, objectives: ObjectiveRatios, *, now: datetime
 ) -> SliAnswer:
     """Return every SLI of every tier; the ratio is null without a current sample.
 
@@ -113,7 +113,7 @@ def _order(id_: tuple[str, str]) -> tuple[int, int, str]:
 
 
 def _row(
-    id_: tuple[str, str], counts: tuple[float, float], objectives: Objectives, *, hidden: bool
+    id_: tuple[str, str], counts: tuple[float, float], objectives: ObjectiveRatios, *, hidden: bool
 ) -> SliRow:
     sli, tier = id_
     good, total = counts
@@ -128,7 +128,7 @@ def _row(
     )
 
 
-def read_objectives(settings: Settings) -> Objectives:
+def read_objectives(settings: Settings) -> ObjectiveRatios:
     """Return the objectives for a command, which asks once and reads the file by itself.
 
     Raises:
@@ -141,7 +141,7 @@ def read_objectives(settings: Settings) -> Objectives:
     return objectives_of(read_accepted_policy(settings))
 
 
-def objectives_of(policy: "Policy | None") -> Objectives:
+def objectives_of(policy: "Policy | None") -> ObjectiveRatios:
     """Return the ratio 0-1 by SLI and tier; what nobody asks for is left out."""
     asked = [(sli, tier) for sli in SLIS for tier in sli.tiers]
     found = {
@@ -162,7 +162,7 @@ class BudgetLeft(msgspec.Struct, frozen=True):
 
 
 def budgets_left(
-    reader: CatalogReader, objectives: Objectives, now: datetime
+    reader: CatalogReader, objectives: ObjectiveRatios, now: datetime
 ) -> dict[tuple[str, str], BudgetLeft]:
     """Return what is left over 30 days, by SLI and tier.
 

@@ -14,12 +14,7 @@ from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.process.clock import to_micros
 from lineage.process.disk import disk_problem
-from service.ingest.collector_spool import (
-    LAST_STORED,
-    first_figure,
-    open_read_only,
-    read_waiting,
-)
+from service.ingest.collector_spool import LAST_STORED, first_figure, open_read_only, read_waiting
 from service.queries.applications import KubernetesStatus, kubernetes_status
 from service.queries.catalog_session import unreachable_error
 from service.queries.datasets import counts_by_state
@@ -32,7 +27,7 @@ from service.queries.roles import (
     roles_of,
     status_policies,
 )
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.set_aside import count_set_aside
 from service.queries.timestamps import Evaluated, iso, last_evaluation, seconds_between
 from service.runtime.data_folder import open_to_others
@@ -58,7 +53,7 @@ class SpoolStatus(msgspec.Struct, frozen=True):
     `alive`: its heartbeat is within 5 s of now; one further ahead is of a wrong clock.
     """
 
-    heartbeat_at: Instant | None
+    heartbeat_at: IsoTime | None
     alive: bool
     last_seq: int  # number of the newest event; each stored event takes one
     rejected: int
@@ -72,8 +67,8 @@ class Status(msgspec.Struct, frozen=True):
     roles: list[RoleStatus]
     collector: SpoolStatus | None
     backlog_events: int | None  # spooled and not yet in the catalog
-    last_batch_at: Instant | None
-    evaluated_at: Instant | None
+    last_batch_at: IsoTime | None
+    evaluated_at: IsoTime | None
     evaluation_age_seconds: float | None
     evaluation_seconds: float | None
     stale: bool
@@ -86,8 +81,8 @@ class Status(msgspec.Struct, frozen=True):
     set_aside_events: int | None = None  # failed alone, and not posted again
     # No incident opens or resolves since then: the evaluations lack events that were received more
     # than a minute before them. Null: incidents do not wait.
-    incidents_wait_since: Instant | None = None
-    events_wait_since: Instant | None = None  # when the oldest of these events was received
+    incidents_wait_since: IsoTime | None = None
+    events_wait_since: IsoTime | None = None  # when the oldest of these events was received
     leader: ServiceLeader | None = None  # of the services; null: none has led yet
     kubernetes: KubernetesStatus | None = None  # null: nothing was ever watched
     jobs: list[

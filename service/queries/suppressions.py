@@ -13,7 +13,7 @@ from service.queries.timestamps import iso_of
 
 if TYPE_CHECKING:
     from lineage.policy import Policy
-    from lineage.policy.model import Match, Suppression
+    from lineage.policy.model import MatchPattern, Suppression
 
 _MOST = 1_000
 _ROWS = f"""
@@ -113,5 +113,5 @@ def _state(begin: int, until: int, at: int) -> Literal["active", "planned", "end
     return "active" if begin <= at else "planned"
 
 
-def _shown(match: "Match") -> str:
+def _shown(match: "MatchPattern") -> str:
     return match if isinstance(match, str) else f"{match.namespace} {match.name}"

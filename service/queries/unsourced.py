@@ -5,16 +5,16 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.queries import TIER
+from lineage.catalog.queries import TIER_IN_FORCE
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros
 from lineage.states import BAD
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso
 from service.queries.visibility import EVERYTHING, Visibility, sql_filter
 
-MOST_LISTED: Final = 1_000
+MOST_UNSOURCED: Final = 1_000
 MOST_HOURS: Final = 720
 _MOST_READS = 200_000  # that are looked at: the newest
 _MOST_JOBS = 5
@@ -23,7 +23,7 @@ SELECT dataset_key, job_namespace, job_name, read_at FROM dataset_read
 WHERE outcome = '{BAD}' AND read_at >= :since ORDER BY read_at DESC LIMIT :looked_at
 """  # noqa: S608 - a constant
 _RANKED = f"""
-SELECT d.dataset_key, d.namespace, d.name, {TIER} AS tier, p.owner, r.readers, r.reads,
+SELECT d.dataset_key, d.namespace, d.name, {TIER_IN_FORCE} AS tier, p.owner, r.readers, r.reads,
   r.first_read_at, r.last_read_at
 FROM (
   SELECT dataset_key, count(*) AS readers, sum(reads) AS reads, min(first_read_at) AS first_read_at,
@@ -61,8 +61,8 @@ class UnsourcedDataset(msgspec.Struct, frozen=True):
     owner: str | None
     readers: int
     reads: int
-    first_read_at: Instant | None
-    last_read_at: Instant | None
+    first_read_at: IsoTime | None
+    last_read_at: IsoTime | None
     job_names: list[str]
 
 

@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, TypeVar
 
-from lineage.catalog.queries import TIER
+from lineage.catalog.queries import TIER_IN_FORCE
 from lineage.catalog.reader import CatalogReader, Values, rows_for
 from lineage.catalog.rows import Row
 from lineage.graph.walks import NOBODY, Edge, Responsible, Walk, too_deep, too_many
+from lineage.names.names import Name
 from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import mark_failing, states_of, states_of_now
 from service.queries.visibility import UNSEEN, Visibility
-
-Name = tuple[str, str]  # namespace, name
 
 MOST_NODES = 5_000
 MOST_DEPTH = 100
@@ -28,7 +27,7 @@ NEXT = {
 }
 NAMES = "SELECT dataset_key, namespace, name FROM dataset WHERE dataset_key IN (:keys)"
 _POLICIES = f"""
-SELECT d.dataset_key, {TIER}, p.owner
+SELECT d.dataset_key, {TIER_IN_FORCE}, p.owner
 FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
 """  # noqa: S608 - constants only

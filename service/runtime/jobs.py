@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from lineage.process.clock import Clock, system_clock, to_micros
 from lineage.process.health import one_line
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso, short_duration
 
 EVERY_SECONDS: Final = 1.0
@@ -87,8 +87,8 @@ class PeriodicJobState(msgspec.Struct, frozen=True, kw_only=True):
     misfire: str = RUN_ONCE
     is_leader_only: bool = False
     is_waiting: bool = False
-    running_since: Instant | None = None
-    last_run_at: Instant | None = None
+    running_since: IsoTime | None = None
+    last_run_at: IsoTime | None = None
     last_seconds: float | None = None
     last_error: str | None = None
     failures: int = 0

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from lineage.process.clock import to_micros
 from lineage.sli_limits import SLOW_HISTORY_DAYS
 from slis.cadence.known_writes import MAX_WRITES, KnownWrites, is_any_between
-from slis.cadence.profile import FAILED, Cadence, cadence_of, last_delivery
+from slis.cadence.profile import FAILED_CADENCE, Cadence, cadence_of, last_delivery
 from slis.cadence.training import Places
 from slis.cadence.working_time import WorkingTime
 from slis.cadence.working_week import Floats, Hours, wall_seconds
@@ -171,7 +171,12 @@ def _contained(  # type: ignore[no-untyped-def]
     try:
         return list(_profiles(row, instants, times))
     except Exception as error:  # noqa: BLE001 - a fault of one dataset must not stop the others
-        no_gaps = {"dataset_key": row.dataset_key, "cadence_class": FAILED, "gaps": 0, "scores": ()}
+        no_gaps = {
+            "dataset_key": row.dataset_key,
+            "cadence_class": FAILED_CADENCE,
+            "gaps": 0,
+            "scores": (),
+        }
         failed = {**dict.fromkeys(_COLUMNS), **no_gaps, "problem": error_summary(error)}
         return [{**failed, "as_of": at} for at in instants]
 

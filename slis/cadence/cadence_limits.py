@@ -17,7 +17,7 @@ from slis.cadence.cadence import WorkingTimes, error_summary, hours_of
 from slis.cadence.profile import (
     BURSTY,
     EVENT_DRIVEN,
-    FAILED,
+    FAILED_CADENCE,
     PERIODIC,
     REGULAR,
     Cadence,
@@ -171,7 +171,7 @@ def _failed(dataset_key: int, problem: str) -> dict[str, object]:
     explanation = f"the limit could not be learned: {problem}"
     return {
         "dataset_key": dataset_key,
-        "cadence_class": FAILED,
+        "cadence_class": FAILED_CADENCE,
         "gaps": 0,
         "explanation": explanation,
     }

@@ -30,7 +30,7 @@ STREAMING, PERIODIC, REGULAR, BURSTY, EVENT_DRIVEN = (
     "event_driven",
 )
 # The class of a dataset whose writes our own code failed on: no limit, and its state is unknown.
-FAILED = "failed"
+FAILED_CADENCE = "failed"
 MAX_GAPS = 500
 # What is written more often need not be learned as often.
 FAST_SECONDS = 3_600.0

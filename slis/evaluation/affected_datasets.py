@@ -46,10 +46,10 @@ _SIMILAR = "SELECT dataset_key FROM dataset_judgement WHERE near_key IN :keys"
 _SIMILAR_NOT_GOOD = f"""
     SELECT dataset_key FROM dataset_judgement j WHERE near_key IN :keys AND {_IS_NOT_GOOD}
 """  # noqa: S608 - ours
-Keys = set[int]
+DatasetKeys = set[int]
 
 
-def take_changes(engine: Engine) -> Keys:
+def take_changes(engine: Engine) -> DatasetKeys:
     """Return the datasets that the triggers of the catalog noted, and delete the notes.
 
     What changes from here on is noted for the next evaluation.
@@ -66,9 +66,9 @@ def find_affected(
     as_of: datetime,
     before: RememberedEstate,
     *,
-    changed: Keys,
+    changed: DatasetKeys,
     shared: SharedInputs,
-) -> Keys:
+) -> DatasetKeys:
     """Return the datasets to judge; all others are as they were.
 
     Args:
@@ -86,13 +86,13 @@ def find_affected(
     return own | below | similar
 
 
-def _due(connection: Connection, as_of: datetime) -> Keys:
+def _due(connection: Connection, as_of: datetime) -> DatasetKeys:
     return set(connection.scalars(text(_DUE), {"at": to_micros(as_of)}))
 
 
 def _by_shared(
     connection: Connection, as_of: datetime, before: SharedInputs, now: SharedInputs
-) -> Keys:
+) -> DatasetKeys:
     """Return the datasets that a change of a shared input may concern."""
     found = set(before.retired ^ now.retired)
     found |= _keys(connection, _OF_ROOTS, before.sql_roots ^ now.sql_roots)
@@ -110,7 +110,7 @@ def _lasts(gaps: pa.Table, as_of: datetime) -> bool:
     return not pc.all(ended, min_count=0).as_py()
 
 
-def _near_keys(connection: Connection, keys: Keys) -> Keys:
+def _near_keys(connection: Connection, keys: DatasetKeys) -> DatasetKeys:
     names = (row.name for row in in_parts(connection, _NAMES, keys))
     # A dataset that is gone has its name in what was judged alone.
     return set(hash_near_names(names)) | (_keys(connection, _NEAR, keys) - {None})
@@ -123,7 +123,9 @@ def hash_near_names(names: Iterable[str]) -> Iterable[int]:
             yield key(near)
 
 
-def late_and_similar(connection: Connection, not_good: Keys, names: Iterable[str]) -> Keys:
+def late_and_similar(
+    connection: Connection, not_good: DatasetKeys, names: Iterable[str]
+) -> DatasetKeys:
     """Return the datasets that the reasons of others look at.
 
     Args:
@@ -135,17 +137,17 @@ def late_and_similar(connection: Connection, not_good: Keys, names: Iterable[str
     return late | _keys(connection, _SIMILAR, set(hash_near_names(names)))
 
 
-def inputs_of(connection: Connection, streams: Keys) -> Keys:
+def inputs_of(connection: Connection, streams: DatasetKeys) -> DatasetKeys:
     """Return the datasets that these streams read."""
     return _keys(connection, _INPUTS, streams)
 
 
-def changed_rows(before: pa.Table, now: pa.Table) -> Keys:
+def changed_rows(before: pa.Table, now: pa.Table) -> DatasetKeys:
     """Return the datasets whose rows differ in anything but the instant, or that have none now."""
     both = before.join(now, "dataset_key", join_type="left outer", right_suffix="_before")
     names = [name for name in before.column_names if name not in {"dataset_key", "as_of"}]
     return set(both["dataset_key"].filter(differ(both, *names)).to_pylist())
 
 
-def _keys(connection: Connection, query: str, keys: Iterable[int | str]) -> Keys:
+def _keys(connection: Connection, query: str, keys: Iterable[int | str]) -> DatasetKeys:
     return {row[0] for row in in_parts(connection, query, keys)}

@@ -2,13 +2,14 @@
 
 from typing import Final
 
-from lineage.catalog.meta_keys import APPLICATIONS
+from lineage.catalog.meta_keys import APPLICATIONS, ListenerState
 
 # One text a dataset, of which the greatest is the newest application: 16 digits of its time, then
 # whether it has the listener (0: it completed without) and whether it has ended, then its summary.
-_PACKED: Final = """
+_PACKED: Final = f"""
     CAST(s.submitted_at AS TEXT)
-    || CASE WHEN s.has_listener = 0 AND s.state = 'COMPLETED' THEN '0' ELSE '1' END
+    || CASE WHEN s.has_listener = {ListenerState.ABSENT} AND s.state = 'COMPLETED'
+        THEN '0' ELSE '1' END
     || CASE WHEN s.is_ended THEN '1' ELSE '0' END || s.summary
 """
 # By the job that wrote the dataset last, or by the annotation that names the dataset. A job without

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.meta_keys import EPOCH
+from lineage.catalog.meta_keys import CATALOG_EPOCH
 from lineage.catalog.upsert import add_up, fold_rows
 from lineage.process.clock import HOUR_MICROS, to_micros
 from lineage.states import ACCURACY, EDGE_COMPLETENESS
-from slis.evaluation.dataset_states import Row
+from slis.evaluation.dataset_states import FrameRow
 from slis.meta import put_meta_once
 
 OF_EDGES = (EDGE_COMPLETENESS.id, ACCURACY.id)  # judged apart, once a minute
@@ -51,16 +51,16 @@ _MARK_GOOD = """
 
 def counter_epoch(connection: Connection) -> str:
     """Return the catalog's counter epoch: a new or a restored catalog begins one."""
-    return put_meta_once(connection, EPOCH, uuid.uuid4().hex[:8])
+    return put_meta_once(connection, CATALOG_EPOCH, uuid.uuid4().hex[:8])
 
 
-def counter_row(sli: str, tier: str, origin: str, amounts: Amount) -> Row:
+def counter_row(sli: str, tier: str, origin: str, amounts: Amount) -> FrameRow:
     """Return a row to be added: dataset-seconds, or events."""
     labels = {"sli": sli, "tier": tier, "tier_origin": origin}
     return labels | dict(zip(AMOUNT_NAMES, amounts, strict=True))
 
 
-def add_to_counters(connection: Connection, counts: Iterable[Row]) -> None:
+def add_to_counters(connection: Connection, counts: Iterable[FrameRow]) -> None:
     """Add amounts to the counters, which only grow: an amount is never below 0."""
     sums: dict[tuple[str, str, str], Amount] = {}
     for row in counts:

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, text
 
 from lineage.catalog.queries import FOREIGN_OWNERS
-from lineage.catalog.root_jobs import Name, load_roots_of_writers
+from lineage.catalog.root_jobs import load_roots_of_writers
 from lineage.names import keys
+from lineage.names.names import Name
 from lineage.policy import Policy, owner_of_job
 
 _OWNERS = """
@@ -36,7 +37,7 @@ _WRITERS = """
     SELECT dataset_key, last_job_namespace, last_job_name FROM dataset_activity
     WHERE last_job_name IS NOT NULL
 """
-Row = tuple[Any, ...]
+_Row = tuple[Any, ...]
 
 
 class Owners(NamedTuple):
@@ -54,7 +55,7 @@ class Owners(NamedTuple):
     of_cluster: dict[int, str]
 
 
-def list_changes(connection: Connection, policy: Policy) -> list[Row]:
+def list_changes(connection: Connection, policy: Policy) -> list[_Row]:
     """Return rows that differ as soon as another owner may follow from the writers.
 
     Not where a job that was known without a root job gets one: that waits for another change.
@@ -103,5 +104,5 @@ def _owners_by_rule(
     return {key: owner for key, job in writers.items() if (owner := by_job[job])}
 
 
-def _ask(connection: Connection, query: str, **given: bool) -> list[Row]:
+def _ask(connection: Connection, query: str, **given: bool) -> list[_Row]:
     return [tuple(row) for row in connection.execute(text(query), given)]

@@ -58,13 +58,13 @@ _RANKED = f"""
         FROM dataset d LEFT JOIN dataset_policy q ON q.dataset_key = d.dataset_key) AS p
     WHERE dataset_key = p.of_dataset AND tier_rank <> p.rank
 """  # noqa: S608 - constants only
-Names = dict[int, tuple[str, str]]
+_Names = dict[int, tuple[str, str]]
 
 
 class CatalogFacts(msgspec.Struct, frozen=True):
     """Facts of the catalog beside the policy."""
 
-    names: Names
+    names: _Names
     edges: Edges
     tier_tags: dict[int, Tier]
     owners: Owners
@@ -195,7 +195,7 @@ def _plan(policy: Policy, decision: PolicyDecision, name: tuple[str, str]) -> st
     return plan_of(policy, decision.calendar, suppressions)
 
 
-def _tier_reason(tiering: Tiering, names: Names) -> str | None:
+def _tier_reason(tiering: Tiering, names: _Names) -> str | None:
     origin = names.get(tiering.inherited_from) if tiering.inherited_from is not None else None
     return " ".join(origin) if origin else None
 

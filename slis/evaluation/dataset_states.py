@@ -15,17 +15,10 @@ from lineage.catalog.grown_tables import analyze_grown
 from lineage.catalog.queries import NOT_JUDGED, STATES_BY_SEVERITY, key_list, rank_of
 from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import to_micros
-from lineage.states import (
-    COVERAGE,
-    FACTS,
-    FRESHNESS,
-    GOOD,
-    MISSING_PROVENANCE,
-    NODE_COMPLETENESS,
-)
+from lineage.states import COVERAGE, FACTS, FRESHNESS, GOOD, MISSING_PROVENANCE, NODE_COMPLETENESS
 from slis.evaluation import catalog_frames
 
-Row = dict[str, Any]
+FrameRow = dict[str, Any]
 OF_FACTS = (COVERAGE.id, FRESHNESS.id)  # of each dataset, judged when its facts change
 OF_QUERIES = (NODE_COMPLETENESS.id, MISSING_PROVENANCE.id, FACTS)  # bad datasets, found by a query
 

@@ -27,7 +27,7 @@ from slis.evaluation.counters import (
     hour_of,
 )
 from slis.evaluation.dataset_states import (
-    Row,
+    FrameRow,
     StateChanges,
     change_states,
     held_states,
@@ -49,10 +49,10 @@ _SETTLE = timedelta(seconds=PipelineSettings().evidence_settle_seconds)  # that 
 class EdgesFound(msgspec.Struct, frozen=True):
     """Rows of the frames that `sli_schemas` and `accuracy.schemas` declare."""
 
-    edges: list[Row]  # TALLIES of M3b
-    standing: list[Row]  # TALLIES of M4, of the checks of 30 days
-    uncounted: list[Row]  # of those that are in no counter yet
-    strata: list[Row]
+    edges: list[FrameRow]  # TALLIES of M3b
+    standing: list[FrameRow]  # TALLIES of M4, of the checks of 30 days
+    uncounted: list[FrameRow]  # of those that are in no counter yet
+    strata: list[FrameRow]
     states: pa.Table
 
 
@@ -127,18 +127,18 @@ def _publish(
     put_meta(connection, {EDGES_EVALUATED_AT: at})
 
 
-def _count(row: Row, seconds: float) -> Row:
+def _count(row: FrameRow, seconds: float) -> FrameRow:
     return counter_row(row["sli"], row["tier"], row["tier_origin"], amounts_of(row, seconds))
 
 
-def _hourly(as_of: datetime, counts: list[Row]) -> Amounts:
+def _hourly(as_of: datetime, counts: list[FrameRow]) -> Amounts:
     amounts: Amounts = {}
     for row in counts:
         add_amounts(amounts, (row["sli"], row["tier"], hour_of(as_of)), amounts_of(row))
     return amounts
 
 
-def _replace_now(connection: Connection, tallies: list[Row]) -> None:
+def _replace_now(connection: Connection, tallies: list[FrameRow]) -> None:
     now = tables.sli_now
     connection.execute(delete(now).where(now.c.sli.in_(OF_EDGES)))
     shown = [{name: row[name] for name in now.c.keys()} for row in tallies]  # noqa: SIM118

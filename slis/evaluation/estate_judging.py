@@ -10,18 +10,9 @@ from sqlalchemy import Engine
 
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import CHANGES_MISSED
-from slis.evaluation.affected_datasets import (
-    Keys,
-    changed_rows,
-    find_affected,
-    take_changes,
-)
-from slis.evaluation.dataset_states import OF_FACTS, Row, StateChanges
-from slis.evaluation.evaluation_memory import (
-    WHOLE_EVERY,
-    EvaluationMemory,
-    RememberedEstate,
-)
+from slis.evaluation.affected_datasets import DatasetKeys, changed_rows, find_affected, take_changes
+from slis.evaluation.dataset_states import OF_FACTS, FrameRow, StateChanges
+from slis.evaluation.evaluation_memory import WHOLE_EVERY, EvaluationMemory, RememberedEstate
 from slis.evaluation.input import read_rows
 from slis.evaluation.judgements import (
     JudgementChanges,
@@ -51,10 +42,10 @@ class EstateOutcome(msgspec.Struct, frozen=True):
         estate: for the next evaluation; None: likewise.
     """
 
-    tallies: list[Row]
+    tallies: list[FrameRow]
     judged: JudgedDatasets
-    keys: Keys | None
-    affected: Keys | None
+    keys: DatasetKeys | None
+    affected: DatasetKeys | None
     judgements: JudgementChanges | None
     estate: RememberedEstate | None
 
@@ -78,11 +69,11 @@ def judge_estate(judging: Judging, memory: EvaluationMemory | None) -> EstateOut
     return _follow(judging, before, affected)
 
 
-def _is_whole_due(before: RememberedEstate, as_of: datetime, affected: Keys) -> bool:
+def _is_whole_due(before: RememberedEstate, as_of: datetime, affected: DatasetKeys) -> bool:
     return as_of - before.whole_at >= WHOLE_EVERY or len(affected) > _MOST_KEYS
 
 
-def _affected(judging: Judging, before: RememberedEstate, changed: Keys) -> Keys:
+def _affected(judging: Judging, before: RememberedEstate, changed: DatasetKeys) -> DatasetKeys:
     as_of, keys = judging.at.as_of, before.watched["dataset_key"].to_pylist()
     watched = changed_rows(before.watched, read_rows(judging.engine, as_of, keys))
     found = changed | watched
@@ -90,7 +81,7 @@ def _affected(judging: Judging, before: RememberedEstate, changed: Keys) -> Keys
         return find_affected(connection, as_of, before, changed=found, shared=judging.shared)
 
 
-def _judge_all(judging: Judging, affected: Keys | None) -> EstateOutcome:
+def _judge_all(judging: Judging, affected: DatasetKeys | None) -> EstateOutcome:
     tallies, judged = judging.judge_all()
     as_of = judging.at.as_of
     estate = RememberedEstate(
@@ -106,7 +97,7 @@ def _judge_all(judging: Judging, affected: Keys | None) -> EstateOutcome:
     return EstateOutcome(tallies, judged, None, affected, changes, estate)
 
 
-def _follow(judging: Judging, before: RememberedEstate, keys: Keys) -> EstateOutcome:
+def _follow(judging: Judging, before: RememberedEstate, keys: DatasetKeys) -> EstateOutcome:
     """Judge these datasets, and take all others from the evaluation before."""
     with judging.engine.connect() as connection:
         held = held_judgements(connection, keys)

@@ -18,7 +18,7 @@ from slis.evaluation import dataset_policies, observation_start
 from slis.evaluation.affected_datasets import take_changes
 from slis.evaluation.catalog_frames import frame_rows, small_frame
 from slis.evaluation.clock_ahead import undo_ahead
-from slis.evaluation.dataset_states import OF_FACTS, OF_QUERIES, Row, held_states
+from slis.evaluation.dataset_states import OF_FACTS, OF_QUERIES, FrameRow, held_states
 from slis.evaluation.estate_judging import EstateOutcome, judge_estate, note_missed
 from slis.evaluation.evaluation_memory import EvaluationMemory, load_shared
 from slis.evaluation.input import (
@@ -158,10 +158,10 @@ def _renew_policies(engine: Engine, policy: Policy, memory: EvaluationMemory | N
 
 def _events(
     spark: SparkSession, engine: Engine, at: EvaluationRange, since: datetime | None
-) -> tuple[list[Row], list[Row]]:
+) -> tuple[list[FrameRow], list[FrameRow]]:
     """READ_OUTCOMES and LAGS of what happened since the last evaluation; no job for nothing."""
     instants = spark.createDataFrame([(at.as_of,)], INSTANTS).coalesce(1)
-    outcomes: list[Row] = []
+    outcomes: list[FrameRow] = []
     if (reads := read_reads(engine, at)).num_rows:
         writes = small_frame(spark, read_first_writes(engine, at), WRITES)
         keys = set(reads["dataset_key"].to_pylist())
@@ -186,7 +186,7 @@ def _together(states: pa.Table, *others: pa.Table) -> pa.Table:
     return pa.concat_tables([plain, *(other.cast(plain.schema) for other in others)])
 
 
-def _datasets(tallies: list[Row]) -> int:
+def _datasets(tallies: list[FrameRow]) -> int:
     """Return all datasets: each has a state of freshness, at least `learning`."""
     fresh = (row for row in tallies if row["sli"] == FRESHNESS.id)
     return sum(row["total"] + row["unknown"] + row["learning"] for row in fresh)

@@ -13,7 +13,7 @@ from lineage.catalog.queries import split_batches
 from lineage.catalog.upsert import fold_rows
 from lineage.states import BAD, COVERAGE, FRESHNESS, UNKNOWN
 from slis.evaluation.affected_datasets import hash_near_names
-from slis.evaluation.dataset_states import Row
+from slis.evaluation.dataset_states import FrameRow
 from slis.key_queries import in_parts
 
 _HELD: Final = """
@@ -28,12 +28,12 @@ _AT_ONCE: Final = 10_000
 class JudgementChanges(msgspec.Struct, frozen=True):
     """Changes to `dataset_judgement`."""
 
-    rows: Iterable[Row]  # may be made while they are written: read once
+    rows: Iterable[FrameRow]  # may be made while they are written: read once
     gone: list[int] = []
     is_whole: bool = False  # the rows are of all datasets
 
 
-def judgement_rows(rows: pa.Table, judged: pa.Table) -> Iterator[Row]:
+def judgement_rows(rows: pa.Table, judged: pa.Table) -> Iterator[FrameRow]:
     """Yield a row of the table for each dataset that was judged.
 
     Args:
@@ -58,7 +58,7 @@ def _is_among(rows: pa.Table, keys: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.is_in(rows["dataset_key"], keys.combine_chunks())
 
 
-def _rows_of(rows: pa.Table, judged: pa.Table) -> Iterator[Row]:
+def _rows_of(rows: pa.Table, judged: pa.Table) -> Iterator[FrameRow]:
     states, next_changes = _by_dataset(judged)
     blank = _is_blank(rows).to_pylist()
     names = rows["name"].to_pylist()
@@ -98,7 +98,7 @@ def _is_blank(rows: pa.Table) -> pa.ChunkedArray:
     return pc.is_null(active)
 
 
-def held_judgements(connection: Connection, keys: Collection[int]) -> list[Row]:
+def held_judgements(connection: Connection, keys: Collection[int]) -> list[FrameRow]:
     """Return what the tallies have of these datasets."""
     return [dict(row._mapping) for row in in_parts(connection, _HELD, keys)]  # noqa: SLF001
 

@@ -13,7 +13,7 @@ from lineage.policy import Policy
 from lineage.states import BAD, UNKNOWN
 from slis.evaluation import affected_datasets as affected
 from slis.evaluation.catalog_frames import arrow_schema, frame_rows, small_frame
-from slis.evaluation.dataset_states import Row
+from slis.evaluation.dataset_states import FrameRow
 from slis.evaluation.evaluation_memory import SharedInputs
 from slis.evaluation.input import EvaluationInput, EvaluationRange, read_rows, stream_keys
 from slis.evaluation.judge_datasets import count_datasets, datasets_judged, next_change
@@ -54,7 +54,7 @@ class Judging:
         self._gaps = small_frame(spark, gaps, GAPS) if gaps.num_rows else None
         self._pauses = spark.createDataFrame(shared.pauses, PAUSES) if shared.pauses else None
 
-    def judge_all(self) -> tuple[list[Row], JudgedDatasets]:
+    def judge_all(self) -> tuple[list[FrameRow], JudgedDatasets]:
         """Return TALLIES and states of all datasets."""
         given = EvaluationInput(self._spark, self.engine, self.at, self._policy)
         facts = given.known()

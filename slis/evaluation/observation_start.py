@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, text
 
 from lineage.catalog.engine import exclusive_transaction
-from lineage.catalog.meta_keys import HISTORY, INSTALLED
+from lineage.catalog.meta_keys import HISTORY_FROM, INSTALLED
 from lineage.catalog.upsert import least
 from lineage.process.clock import from_micros, to_micros
 from slis.evaluation.input import EvaluationRange
@@ -19,7 +19,7 @@ _HISTORY_LANDED = """
 
 def read_observation_start(connection: Connection) -> datetime | None:
     """Return the install time or the first event of the loaded history, if earlier; else None."""
-    noted_at = (read_meta_number(connection, name) for name in (INSTALLED, HISTORY))
+    noted_at = (read_meta_number(connection, name) for name in (INSTALLED, HISTORY_FROM))
     known = [at for at in noted_at if at is not None]
     return from_micros(min(known)) if known else None
 
@@ -35,7 +35,7 @@ def renew_start(engine: Engine, at: EvaluationRange) -> datetime | None:
         with exclusive_transaction(engine) as connection:
             _keep(connection, INSTALLED, installed)
             if history is not None:
-                _keep(connection, HISTORY, history)
+                _keep(connection, HISTORY_FROM, history)
     with engine.connect() as connection:
         return read_observation_start(connection)
 

@@ -9,9 +9,8 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, selec
 from lineage.catalog import tables
 from lineage.catalog.upsert import fold_rows, greatest, least
 from lineage.names.keys import key
-from lineage.names.names import FOLD
+from lineage.names.names import FOLD, Name
 from lineage.policy import CompiledFolds
-from slis.stream.names.canonical import Name
 
 Pair = tuple[int, int]  # key of a name, key of the dataset that it is
 _DATASET = tables.dataset

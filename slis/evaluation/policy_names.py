@@ -10,12 +10,13 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import fold_rows, least
 from lineage.names.keys import key
+from lineage.names.names import Name
 from lineage.policy import Policy, folds_of
 from lineage.process.clock import to_micros
 from slis.evaluation.policy_folds import Pair, declare_folded, folded_datasets
 from slis.key_queries import in_parts
 from slis.stream.derived.activity import renew_last_write
-from slis.stream.names.canonical import POLICY, Name, resolve_components
+from slis.stream.names.canonical import BY_POLICY, resolve_components
 from slis.stream.names.claims import DROP
 
 _KNOWN = "SELECT dataset_key FROM dataset WHERE dataset_key IN :keys"
@@ -96,7 +97,7 @@ def _known(connection: Connection, keys: dict[int, Name]) -> set[int]:
 
 
 def _in_force(connection: Connection) -> set[Pair]:
-    pairs = select(_ALIAS.c.alias_key, _ALIAS.c.dataset_key).where(_ALIAS.c.rule == POLICY)
+    pairs = select(_ALIAS.c.alias_key, _ALIAS.c.dataset_key).where(_ALIAS.c.rule == BY_POLICY)
     return {(row.alias_key, row.dataset_key) for row in connection.execute(pairs)}
 
 
@@ -126,9 +127,9 @@ def _put_in_force(
 ) -> None:
     for alias, dataset in gone:
         where = (_ALIAS.c.alias_key == alias, _ALIAS.c.dataset_key == dataset)
-        connection.execute(delete(_ALIAS).where(_ALIAS.c.rule == POLICY, *where))
+        connection.execute(delete(_ALIAS).where(_ALIAS.c.rule == BY_POLICY, *where))
     rows = [
-        {"alias_key": pair[0], "dataset_key": pair[1], "rule": POLICY, **_named(name, at)}
+        {"alias_key": pair[0], "dataset_key": pair[1], "rule": BY_POLICY, **_named(name, at)}
         for pair, name in fresh.items()
     ]
     fold_rows(connection, _ALIAS, rows)

@@ -12,12 +12,7 @@ from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import BEHIND_SINCE, EDGES_EVALUATED_AT, EVENTS_WAIT_SINCE
 from lineage.catalog.upsert import add_up, fold_rows
 from lineage.process.clock import DAY_MICROS, to_micros
-from lineage.states import (
-    ALL_TIERS,
-    ERROR_RATE,
-    INGESTION_LAG,
-    MISSING_PROVENANCE,
-)
+from lineage.states import ALL_TIERS, ERROR_RATE, INGESTION_LAG, MISSING_PROVENANCE
 from slis.evaluation.counters import (
     OF_EDGES,
     Amount,
@@ -31,7 +26,7 @@ from slis.evaluation.counters import (
     origins_found,
 )
 from slis.evaluation.dataset_states import (
-    Row,
+    FrameRow,
     StateChanges,
     change_states,
     renew_ages,
@@ -56,11 +51,11 @@ class OvertakenError(Exception):
 class EvaluationRows(msgspec.Struct, frozen=True):
     """Results of an evaluation, as rows of the frames that `sli_schemas` declares."""
 
-    tallies: list[Row]  # TALLIES of the per-dataset SLIs
+    tallies: list[FrameRow]  # TALLIES of the per-dataset SLIs
     states: pa.Table  # STATES
     held: pa.Table  # the states before: `dataset_states.held_states`
-    reads: list[Row]  # READ_OUTCOMES
-    lags: list[Row]  # LAGS
+    reads: list[FrameRow]  # READ_OUTCOMES
+    lags: list[FrameRow]  # LAGS
     datasets: int
     policy_hash: str
     seconds: float
@@ -113,7 +108,7 @@ def _check(connection: Connection, at: EvaluationRange) -> None:
         raise OvertakenError(message)
 
 
-def _evaluation(at: EvaluationRange, found: EvaluationRows) -> Row:
+def _evaluation(at: EvaluationRange, found: EvaluationRows) -> FrameRow:
     previous = None if at.previous_as_of is None else to_micros(at.previous_as_of)
     return {
         "as_of": to_micros(at.as_of),
@@ -125,12 +120,12 @@ def _evaluation(at: EvaluationRange, found: EvaluationRows) -> Row:
     }
 
 
-def _dataset_counts(at: EvaluationRange, found: EvaluationRows) -> Iterable[Row]:
+def _dataset_counts(at: EvaluationRange, found: EvaluationRows) -> Iterable[FrameRow]:
     for row in found.tallies:
         yield counter_row(row["sli"], row["tier"], row["tier_origin"], amounts_of(row, at.seconds))
 
 
-def _read_counts(found: EvaluationRows) -> Iterable[Row]:
+def _read_counts(found: EvaluationRows) -> Iterable[FrameRow]:
     for row in found.reads:
         amounts = _read_amounts(row["outcome"])
         yield counter_row(MISSING_PROVENANCE.id, row["tier"], row["tier_origin"], amounts)
@@ -141,12 +136,12 @@ def _read_amounts(outcome: str) -> Amount:
     return float(outcome == "good"), float(is_known), float(not is_known)
 
 
-def _lag_counts(found: EvaluationRows) -> Iterable[Row]:
+def _lag_counts(found: EvaluationRows) -> Iterable[FrameRow]:
     for row in found.lags:
         yield counter_row(INGESTION_LAG.id, ALL_TIERS, _NO_ORIGIN, _lag_amounts(row))
 
 
-def _lag_amounts(row: Row) -> Amount:
+def _lag_amounts(row: FrameRow) -> Amount:
     return row["good"], row["total"], row["skewed"]
 
 
@@ -164,7 +159,7 @@ def _hourly(at: EvaluationRange, found: EvaluationRows) -> Amounts:
     return amounts
 
 
-def _mark_reads(connection: Connection, at: EvaluationRange, reads: list[Row]) -> None:
+def _mark_reads(connection: Connection, at: EvaluationRange, reads: list[FrameRow]) -> None:
     read = tables.dataset_read
     if reads:
         one = update(read).where(
@@ -216,7 +211,7 @@ def _of_a_day(connection: Connection, at: EvaluationRange) -> dict[tuple[str, st
     return sums
 
 
-def _add_to_lag_buckets(connection: Connection, lags: list[Row]) -> None:
+def _add_to_lag_buckets(connection: Connection, lags: list[FrameRow]) -> None:
     sums: dict[tuple[str, str], float] = {}
     for row in lags:
         figures = dict(zip(map(str, BOUNDS_SECONDS), row["lags"], strict=True))

@@ -56,11 +56,19 @@ EDGES = "upstream_key bigint, downstream_key bigint"
 # `defect`: what a dataset lacks whose state is not good; the reason says why it lacks it. It holds
 # since `bad_since`; a write since `due_from` would have averted it, and its next cycle ends at
 # `next_cycle_at`. `limit_origin`: declared | streaming | learned.
-JUDGEMENT = """
-    struct<sli: string, state: string, defect: string, due_from: timestamp, bad_since: timestamp,
-        next_cycle_at: timestamp, is_idle: boolean, age_seconds: double, limit_seconds: double,
-        limit_origin: string>
-"""
+_JUDGEMENT_FIELDS = {
+    "sli": "string",
+    "state": "string",
+    "defect": "string",
+    "due_from": "timestamp",
+    "bad_since": "timestamp",
+    "next_cycle_at": "timestamp",
+    "is_idle": "boolean",
+    "age_seconds": "double",
+    "limit_seconds": "double",
+    "limit_origin": "string",
+}
+JUDGEMENT = f"struct<{', '.join(f'{name}: {kind}' for name, kind in _JUDGEMENT_FIELDS.items())}>"
 JUDGED = f"{KNOWN.strip()}, judgement {JUDGEMENT}, excuse string"
 STATES = """
     as_of timestamp, dataset_key bigint, sli string, state string, reason string, evidence string,
@@ -106,29 +114,12 @@ LAGS = """
     skewed bigint, lag_seconds double, lags array<bigint>
 """
 
-LIMITS = """
-    dataset_key bigint, limit_seconds double, cadence_class string, cadence_seconds double,
-    gaps int, explanation string
-"""
 # What a dataset lacks.
 NEVER_WRITTEN = "never_written"
 NO_WRITE = "no_write"
 UNREPORTED_WRITE = "unreported_write"
 NO_INPUTS = "no_inputs"
 OVERDUE = "overdue"
-
-_JUDGEMENT_FIELDS = {
-    "sli": "string",
-    "state": "string",
-    "defect": "string",
-    "due_from": "timestamp",
-    "bad_since": "timestamp",
-    "next_cycle_at": "timestamp",
-    "is_idle": "boolean",
-    "age_seconds": "double",
-    "limit_seconds": "double",
-    "limit_origin": "string",
-}
 
 
 def judgement(**values: Column) -> Column:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from lineage.states import BAD, COVERAGE, FRESHNESS, GOOD, LEARNING, UNKNOWN
-from slis.evaluation.dataset_states import Row
+from slis.evaluation.dataset_states import FrameRow
 
 _PLACES = ("good", "total", "unknown", "learning", "excepted")
 _COUNTED = {
@@ -46,7 +46,7 @@ def _add(tallies: Tallies, labels: Labels, sign: int, counts: tuple[int, ...]) -
         tallies[labels] = now
 
 
-def tallies_of(rows: Iterable[Row]) -> Tallies:
+def tallies_of(rows: Iterable[FrameRow]) -> Tallies:
     """Return rows of `sli_schemas.TALLIES` of one instant as tallies."""
     return {
         (row["sli"], row["tier"], row["tier_origin"]): tuple(row[place] for place in _PLACES)
@@ -54,7 +54,7 @@ def tallies_of(rows: Iterable[Row]) -> Tallies:
     }
 
 
-def tally_rows(tallies: Tallies, as_of: datetime) -> list[Row]:
+def tally_rows(tallies: Tallies, as_of: datetime) -> list[FrameRow]:
     """Return tallies as rows of `sli_schemas.TALLIES`."""
     names = ("sli", "tier", "tier_origin", *_PLACES)
     return [

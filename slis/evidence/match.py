@@ -5,7 +5,13 @@ from typing import Any
 from sqlalchemy import Connection, Row, text
 
 from lineage.catalog.queries import write_bucket
-from slis.evidence.statements import CHANGED, IN_ATTEMPT, SPARK_ID, Given, executed_statements
+from slis.evidence.statements import (
+    IN_ATTEMPT,
+    INSERT_CHANGED_RUNS,
+    SPARK_ID,
+    Given,
+    executed_statements,
+)
 
 _OF_APPLICATION = f"""
     r.application_id = {SPARK_ID} AND {IN_ATTEMPT} AND coalesce(r.evidence, '') <> 'alone'
@@ -102,7 +108,9 @@ def match_executions(connection: Connection, given: Given) -> list[Row[Any]]:
     for statement in (_KEEP_MATCHES, _UNSETTLED):
         executed_statements(connection, statement, given)
     executed_statements(
-        connection, CHANGED.format(which="run_key IN (SELECT run_key FROM t_match)"), given
+        connection,
+        INSERT_CHANGED_RUNS.format(which="run_key IN (SELECT run_key FROM t_match)"),
+        given,
     )
     alone = connection.execute(text(_ALONE_NO_MORE)).all()
     return [write for run in alone for write in _forget(connection, run.run_key, run.root_run_id)]

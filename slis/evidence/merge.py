@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Table, text
 
 from lineage.catalog import tables
 from lineage.catalog.meta_keys import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT, EVIDENCE_UNLISTED
-from lineage.catalog.upsert import Fold, both, fold_rows, greatest, newest
+from lineage.catalog.upsert import ColumnFold, both, fold_rows, greatest, newest
 from slis.evidence.logs import UNREAD, LogFile
 from slis.evidence.plans import TOPIC
 from slis.evidence.rows import EvidenceRows
@@ -82,7 +82,7 @@ def _fold(
     connection: Connection,
     table: Table,
     rows: Sequence[dict[str, Any]],
-    folds: Mapping[str, Fold] | None = None,
+    folds: Mapping[str, ColumnFold] | None = None,
 ) -> None:
     """Keep each column's greater value: a file has a fact of an execution once, or not at all."""
     if not rows:

@@ -2,7 +2,13 @@
 
 from sqlalchemy import Connection
 
-from slis.evidence.statements import CHANGED, SPARK_ID, Given, executed_statements, has_rows
+from slis.evidence.statements import (
+    INSERT_CHANGED_RUNS,
+    SPARK_ID,
+    Given,
+    executed_statements,
+    has_rows,
+)
 from slis.evidence.written_rows import count_rows
 
 # Groups are due a while after their outermost execution ended: events may come until then.
@@ -136,13 +142,15 @@ def add_what_is_missing(connection: Connection, given: Given) -> None:
         SELECT e.run_key FROM execution e WHERE NOT e.is_settled AND e.started_at >= :since)"""
     for statement, word in ((_FAILED, "failed"), (_COMPLETED, "completed")):
         if executed_statements(connection, statement, given):
-            executed_statements(connection, CHANGED.format(which=news.format(word)), given)
+            executed_statements(
+                connection, INSERT_CHANGED_RUNS.format(which=news.format(word)), given
+            )
     if not groups:
         return
     executed_statements(connection, _NAMED, given)
     if executed_statements(connection, _ALONE, given):
         which = "evidence = 'alone' AND landed_at = :landed_at"
-        executed_statements(connection, CHANGED.format(which=which), given)
+        executed_statements(connection, INSERT_CHANGED_RUNS.format(which=which), given)
     if executed_statements(connection, _TOUCHED, given):
         which = "NOT is_reported AND landed_at = :landed_at"
         executed_statements(connection, _CHANGED_IO.format(which=which), given)

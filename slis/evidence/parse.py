@@ -9,12 +9,11 @@ from pyspark.sql import functions as F
 from lineage.names.keys import CUT, HASH_DIGITS, KEY_BYTES, MARK_BYTES, REPLACEMENT
 from lineage.process.clock import LAST_EVENT_MICROS
 from lineage.redaction import READ_CHARACTERS
+from lineage.states import READ, WRITE
 from slis.evidence import lines
 from slis.evidence.plans import (
     FILE,
-    READ,
     TOPIC,
-    WRITE,
     reads_unnamed,
     streamed_tables,
     streamed_topics,

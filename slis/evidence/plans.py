@@ -9,6 +9,8 @@ from functools import cache
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lineage.states import READ, WRITE
+
 # `Scan parquet db.t` … `Location: InMemoryFileIndex(2 paths)[file:/a, file:/b]`. Spark shortens the
 # list after `spark.sql.maxMetadataStringLength` characters: it then ends in `...`.
 _LOCATIONS = r"\nLocation: [A-Za-z]+ ?(?:\([0-9]+ paths\))?\[([^\n]*)"
@@ -32,7 +34,6 @@ _OUTPUT_PATH = _SAVED + r"[\[ ]path=([a-z][a-z0-9+.-]*:/[^,\]\n]+)"
 # A stream's source that is not of files: the plan has its class, and not what it reads.
 _UNNAMED = r"\) (?:MicroBatch|Continuous)Scan"
 
-READ, WRITE = "read", "write"
 FILE, TABLE, TOPIC = "file", "table", "topic"
 # A sink or a source as a stream's progress describes it.
 _FILE_STREAM = r"^(?:FileSink|FileStreamSource|DeltaSink)\[(.+)\]$"

@@ -13,11 +13,12 @@ from lineage.names.keys import key
 from lineage.names.names import job_of, split_joined
 from lineage.policy import NO_FOLDS, CompiledFolds
 from lineage.redaction import redact_message
-from slis.evidence.plans import FILE, WRITE
+from lineage.states import WRITE
+from slis.evidence.plans import FILE
 from slis.stream.facts.spans import SeenTimes
 from slis.stream.names.spellings import Spellings
 
-Row = dict[str, Any]
+_Row = dict[str, Any]
 # (kind, name) to the key of the one dataset that it can mean, where Spark hides the namespace.
 Resolve = Callable[[str, str], int | None]
 
@@ -25,10 +26,10 @@ Resolve = Callable[[str, str], int | None]
 class EvidenceRows(msgspec.Struct):
     """Rows of `application`, `execution`, `execution_io` and `evidence_stage`, and their names."""
 
-    applications: list[Row] = []
-    executions: list[Row] = []
-    io: list[Row] = []
-    stages: list[Row] = []
+    applications: list[_Row] = []
+    executions: list[_Row] = []
+    io: list[_Row] = []
+    stages: list[_Row] = []
     spellings: Spellings = msgspec.field(default_factory=Spellings)
 
 
@@ -48,7 +49,7 @@ def stage_key(application_id: str, stage: int, attempt: int) -> int:
 
 
 def evidence_rows(
-    frames: Mapping[str, Iterable[Row]],
+    frames: Mapping[str, Iterable[_Row]],
     ids: Mapping[str, str],
     resolve: Resolve,
     folds: CompiledFolds = NO_FOLDS,
@@ -89,7 +90,7 @@ def evidence_rows(
     return found
 
 
-def _applications(rows: Iterable[Row], ids: Mapping[str, str]) -> Iterator[Row]:
+def _applications(rows: Iterable[_Row], ids: Mapping[str, str]) -> Iterator[_Row]:
     for row in rows:
         if row["path"] not in ids:
             continue
@@ -113,7 +114,7 @@ _OF_APPLICATIONS = (
 )
 
 
-def _first_jobs(rows: Iterable[Row], ids: Mapping[str, str]) -> dict[int, int]:
+def _first_jobs(rows: Iterable[_Row], ids: Mapping[str, str]) -> dict[int, int]:
     jobs: dict[int, list[int]] = defaultdict(list)
     for row in rows:
         if row["path"] in ids:
@@ -122,12 +123,12 @@ def _first_jobs(rows: Iterable[Row], ids: Mapping[str, str]) -> dict[int, int]:
 
 
 def _execution(
-    row: Row,
+    row: _Row,
     application: str,
     jobs: Mapping[int, int],
     outputs: Mapping[int, int],
     opaque: set[int],
-) -> Row:
+) -> _Row:
     own = execution_key(application, row["execution_id"])
     outermost, stream = row["root_execution_id"], row["stream_run_id"]
     has_batch = stream is not None and row["stream_batch"] is not None
@@ -146,7 +147,7 @@ def _execution(
     }
 
 
-def _stage(row: Row, application: str) -> Row:
+def _stage(row: _Row, application: str) -> _Row:
     execution = row["execution_id"]
     return {
         "stage_key": stage_key(application, row["stage_id"], row["attempt"]),
@@ -156,12 +157,12 @@ def _stage(row: Row, application: str) -> Row:
 
 
 def _io(
-    row: Row,
+    row: _Row,
     application: str,
     times: Mapping[int | None, int],
     spellings: Spellings,
     resolve: Resolve,
-) -> Iterator[Row]:
+) -> Iterator[_Row]:
     if row["execution_id"] is not None:
         owner = execution_key(application, row["execution_id"])
     else:

@@ -15,7 +15,7 @@ IN_ATTEMPT = f"""
         AND n.started_at > coalesce({{a}}.started_at, 0) AND n.started_at <= r.first_event_at)
 """  # noqa: S608 - our own columns
 # Runs whose facts are to be derived again.
-CHANGED = "INSERT INTO s_run (run_key) SELECT run_key FROM run WHERE {which}"
+INSERT_CHANGED_RUNS = "INSERT INTO s_run (run_key) SELECT run_key FROM run WHERE {which}"
 
 
 def executed_statements(connection: Connection, statement: str, given: Given) -> int:

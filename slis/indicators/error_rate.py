@@ -51,7 +51,7 @@ _FAILED = """
     WHERE b.last_seq > :after AND b.last_seq <= :last GROUP BY 1, 2, 3
 """
 Cause = tuple[str, str, str]  # stage, cause, live or history
-Counts = Sequence[tuple[int, str, str, int]]
+_Counts = Sequence[tuple[int, str, str, int]]
 
 
 class Rejections(msgspec.Struct, frozen=True):
@@ -126,7 +126,7 @@ def count_landed(engine: Engine, clock: Clock) -> bool:
     return _count(engine, at, Rejections(at.get(_REJECTED, 0), []), clock)
 
 
-def add_failures(connection: Connection, stage: str, counts: Counts, now: datetime) -> None:
+def add_failures(connection: Connection, stage: str, counts: _Counts, now: datetime) -> None:
     """Count events that failed and never landed, in the transaction that knows them.
 
     Args:

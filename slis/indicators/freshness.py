@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from lineage.sli_limits import STREAM_LIMIT_SECONDS
 from lineage.states import BAD, FRESHNESS, GOOD, LEARNING, UNKNOWN
-from slis.cadence.profile import FAILED, PERIODIC
+from slis.cadence.profile import FAILED_CADENCE, PERIODIC
 from slis.cadence.wide_limits import FEW
 from slis.evaluation.facts_as_of import plus_seconds, seconds_column
 from slis.evaluation.sli_schemas import NEVER_WRITTEN, OVERDUE, judgement
@@ -25,7 +25,7 @@ def is_stream() -> Column:
 
 def limit_failed() -> Column:
     """Return whether Lineward failed on the dataset's writes, so that no limit was learned."""
-    return F.coalesce(F.col("cadence_class") == FAILED, F.lit(False))
+    return F.coalesce(F.col("cadence_class") == FAILED_CADENCE, F.lit(False))
 
 
 def with_inputs(known: DataFrame, edges: DataFrame | None) -> DataFrame:

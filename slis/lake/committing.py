@@ -6,12 +6,12 @@ import msgspec
 from sqlalchemy import Connection, select, update
 
 from lineage.catalog.tables import lake_folder
-from lineage.lake.manifest import COLUMNS, Folder, read_folder
+from lineage.lake.manifest import MANIFEST_COLUMNS, Folder, read_folder
 from slis.lake.files import File
 from slis.lake.names import FolderName
 
 _t = lake_folder.c
-_columns = [_t[name.strip()] for name in COLUMNS.split(",")]
+_columns = [_t[name.strip()] for name in MANIFEST_COLUMNS.split(",")]
 
 
 def group_files(files: Iterable[File], name: FolderName) -> list[Folder]:

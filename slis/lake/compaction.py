@@ -13,7 +13,7 @@ import structlog
 from pyspark.sql import SparkSession
 from sqlalchemy import text
 
-from lineage.lake.manifest import COLUMNS, Folder, read_folder
+from lineage.lake.manifest import MANIFEST_COLUMNS, Folder, read_folder
 from lineage.lake.reading import read_events
 from lineage.lake.storage import Lake
 from slis.lake.batches import record_folders
@@ -34,7 +34,7 @@ _LARGE_BYTES: Final = MOST_BYTES // 2  # a compacted batch of so many is not rew
 _MOST_BATCHES: Final = 500
 _MOST_LISTED: Final = 10_000
 _NEWEST: Final = f"""
-    SELECT {COLUMNS} FROM lake_folder WHERE deleted_at IS NULL
+    SELECT {MANIFEST_COLUMNS} FROM lake_folder WHERE deleted_at IS NULL
     ORDER BY first_seq DESC, event_date DESC LIMIT :most
 """  # noqa: S608 - our own names
 _SMALL: Final = """

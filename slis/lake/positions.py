@@ -14,7 +14,7 @@ from lineage.lake.storage import Lake
 from slis.lake.names import parse_name
 
 _FILE: Final = "_position.json"
-# As `kafka.plan.Windows`: for each collector its last window, and the records of it that were read.
+# For each collector its last window, and the records of the window that were read.
 Windows = dict[str, tuple[str, list[str]]]
 
 

@@ -22,15 +22,15 @@ from slis.stream.facts import Facts, extract_from_table, times_of
 from slis.stream.merge.merge import (
     LogRange,
     MergeResult,
-    Store,
+    MergeStep,
     is_landed,
     merge,
     rehearse,
     store_nothing,
 )
-from slis.stream.on_executors import Note, Read, extract_on_executors
+from slis.stream.on_executors import BatchReader, Note, extract_on_executors
 from slis.stream.staging.rows import staged_rows
-from slis.stream.staging.staging import Rows
+from slis.stream.staging.staging import StagedRows
 
 _CONTROL = "control"
 Beside = Callable[[Lake, FolderName], None]  # writes to the folder of a batch
@@ -73,7 +73,7 @@ class Batches:
         self,
         events: pa.Table,
         log_range: LogRange,
-        store: Store = store_nothing,
+        store: MergeStep = store_nothing,
         *,
         beside: Beside = write_nothing,
         is_in_lake: bool = False,
@@ -107,11 +107,11 @@ class Batches:
     def land_on_executors(  # noqa: PLR0913 - by name
         self,
         parts: DataFrame,
-        read: Read,
+        read: BatchReader,
         log_range: LogRange,
         *,
         note: Note,
-        store: Store,
+        store: MergeStep,
         beside: Beside = write_nothing,
     ) -> MergeResult | None:
         """Land a batch that executors read and write to the lake; None where it is empty.
@@ -166,13 +166,13 @@ class Batches:
         with self._engine.connect() as connection:
             return is_landed(connection, log_range)
 
-    def _extract(self, events: pa.Table) -> tuple[Rows, list[int | None]]:
+    def _extract(self, events: pa.Table) -> tuple[StagedRows, list[int | None]]:
         """Return the rows to stage, and the time of each event; nothing else of the facts stays."""
         with no_search():
             facts = extract_from_table(events)
             return self._rows(facts), times_of(facts)
 
-    def _rows(self, facts: Facts) -> Rows:
+    def _rows(self, facts: Facts) -> StagedRows:
         folds = folds_of(self._policy())
         return staged_rows(facts, folds, are_history=self._are_history)
 
@@ -182,10 +182,10 @@ class Batches:
     def _commit(
         self,
         log_range: LogRange,
-        rows: Rows,
+        rows: StagedRows,
         name: FolderName,
         folders: list[Folder],
-        store: Store,
+        store: MergeStep,
     ) -> MergeResult:
         """Merge a batch whose events are in a folder of the lake."""
 
@@ -199,7 +199,7 @@ class Batches:
         return landed
 
 
-def _each(*stores: Store) -> Store:
+def _each(*stores: MergeStep) -> MergeStep:
     """Return what calls each of these, in turn."""
 
     def store(connection: Connection) -> None:

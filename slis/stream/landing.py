@@ -34,7 +34,7 @@ from slis.stream.pace import BatchPace
 
 log = structlog.get_logger(__name__)
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 _VANISHED = "the process of the pipeline ended each time that it landed this event"
 
 
@@ -203,7 +203,7 @@ def _is_full(portion: Portion, bounds: BatchLimits) -> bool:
     return portion.count >= bounds.rows or portion.size() > bounds.size // 2
 
 
-def _waiting(call: Callable[[], Result]) -> Result:
+def _waiting(call: Callable[[], _Result]) -> _Result:
     """Call what looks into no event: whatever fails there is no event's fault."""
     try:
         return call()

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
-from lineage.input_log.records import EVENTS
+from lineage.input_log.records import EVENT_KINDS
 from lineage.lake.storage import Lake
 from slis.lake.batches import with_times
 from slis.lake.files import File, write_batches
@@ -23,7 +23,7 @@ from slis.stream.facts import Facts, extract_from_table, join_facts, times_of
 Other = tuple[str, bytes]  # kind and body of a row that is no event
 Note = Callable[[list[Other]], None]
 # Of parts of a batch: their records as `spool_reader.SPOOL_COLUMNS`, of events and of other kinds.
-Read = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+BatchReader = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _FOUND_SCHEMA: Final = "found binary"
 _FASTEST: Final = 1
 
@@ -42,7 +42,9 @@ class TaskResult(msgspec.Struct):
     others: list[Other]
 
 
-def extract_on_executors(parts: DataFrame, read: Read, lake: Lake, folder: str) -> TaskResult:
+def extract_on_executors(
+    parts: DataFrame, read: BatchReader, lake: Lake, folder: str
+) -> TaskResult:
     """Extract the facts, and write the events to a folder of the lake.
 
     Args:
@@ -64,7 +66,7 @@ def extract_on_executors(parts: DataFrame, read: Read, lake: Lake, folder: str) 
 
 
 def extract_from_partition(
-    parts: Iterable[pa.RecordBatch], read: Read, lake: Lake, folder: str
+    parts: Iterable[pa.RecordBatch], read: BatchReader, lake: Lake, folder: str
 ) -> Iterator[pa.RecordBatch]:
     """Yield one row with what a task found, as JSON that is compressed."""
     with no_search():
@@ -73,14 +75,14 @@ def extract_from_partition(
 
 
 def _extract_and_write(
-    parts: Iterable[pa.RecordBatch], read: Read, lake: Lake, folder: str
+    parts: Iterable[pa.RecordBatch], read: BatchReader, lake: Lake, folder: str
 ) -> bytes:
     facts: list[Facts] = []
     others: list[Other] = []
 
     def events() -> Iterator[pa.RecordBatch]:
         for batch in read(parts):
-            is_event = pc.is_in(batch.column("kind"), pa.array(EVENTS))
+            is_event = pc.is_in(batch.column("kind"), pa.array(EVENT_KINDS))
             rest = batch.filter(pc.invert(is_event))
             bodies = rest.column("kind").to_pylist(), rest.column("body").to_pylist()
             others.extend(zip(*bodies, strict=True))

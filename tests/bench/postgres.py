@@ -7,7 +7,7 @@ import sys
 
 import msgspec
 
-from lab.bench.pipeline import run
+from lab.bench import pipeline
 from lab.commands.bench import tables
 from lineage.process.logs import log_to_stderr
 from service.cli.terminal import console
@@ -19,7 +19,7 @@ def main(*sizes: str) -> None:
     """Print the cost of an event in backlogs of these sizes, and the needs by the largest one."""
     log_to_stderr("warning")
     with running_postgres() as server:
-        report = run([int(size) for size in sizes], live_seconds=0, catalog_url=server.url)
+        report = pipeline.run([int(size) for size in sizes], live_seconds=0, catalog_url=server.url)
     shown = {"sweep": report.sweep, "needs": list(needs(report.sweep[-1]))}
     for table in tables(msgspec.to_builtins(shown)):
         console().print(table)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.demo.start import POLICY
+from lab.demo.start import DEMO_POLICY
 from lineage.policy import parse_policy
 from tests.alerts.rules.alertmanagers import scraping
 from tests.alerts.rules.promtool import judging_budgets_at_once, rules_of
@@ -72,7 +72,7 @@ def test_the_demo_fills_every_panel_and_leaves_nothing(tmp_path: Path):
     A panel has data, or is listed with the reason why it has none. A reason that no longer
     applies fails the test.
     """
-    rules = rules_of(parse_policy(POLICY.read_text("utf-8"))).replace(
+    rules = rules_of(parse_policy(DEMO_POLICY.read_text("utf-8"))).replace(
         "interval: 2m", "interval: 2s"
     )
     rules = judging_budgets_at_once(rules)

@@ -4,7 +4,7 @@ import pytest
 
 from lineage.process import environment
 from runbooks.actions.kubernetes_settings import SECTION, KubernetesSettings
-from service.ingest.spark.listener_jar import JARS, PATH
+from service.ingest.spark.listener_jar import JARS, LISTENER_PATH
 from tests.helm.charts import NAMESPACE, each_values_file, find, find_all, render
 
 pytestmark = pytest.mark.xdist_group("helm")
@@ -101,7 +101,7 @@ def test_jobs_fetch_the_jar_from_the_service_by_default():
     service = find("embedded", "Service", "lineward")
     address = f"http://{service['metadata']['name']}.{NAMESPACE}.svc:8701"
 
-    assert lines["spark.jars"] in {f"{address}{PATH}/{jar}" for jar in JARS}
+    assert lines["spark.jars"] in {f"{address}{LISTENER_PATH}/{jar}" for jar in JARS}
     assert "spark.jars.packages" not in lines
     old = render("embedded", "--set-string", "listener.scala=2.12")
     assert "openlineage-spark_2.12.jar" in str([one for one in old if one["kind"] == "ConfigMap"])

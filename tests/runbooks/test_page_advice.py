@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from alerts.root_cause.kinds import KINDS
+from alerts.root_cause.kinds import FAULT_KINDS
 from lineage.policy import PolicyFile
 from lineage.policy.reading import parse_policy
 from runbooks.library import page_markdown, page_names
@@ -257,7 +257,7 @@ def test_the_page_of_pages_names_the_kinds_that_always_page():
 
     assert sentence is not None
     named = re.findall(r"`(\w+)`", sentence[1])
-    assert named == [kind.id for kind in KINDS if kind.urgency == "page"]
+    assert named == [kind.id for kind in FAULT_KINDS if kind.urgency == "page"]
 
 
 def test_the_restore_in_scaled_mode_stops_each_role_that_uses_the_catalog():

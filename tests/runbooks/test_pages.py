@@ -11,21 +11,21 @@ import pytest
 import yaml
 from prometheus_client import generate_latest
 
-from alerts.detection.self_monitoring import EVENTS
+from alerts.detection.self_monitoring import EVENTS_ROOT
 from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.incident_text import unknown_root_reason
 from alerts.notify.message_draft import root_kind
 from alerts.root_cause.faults import UnknownReason
-from alerts.root_cause.kinds import KINDS
-from alerts.rules.incident_alerts import OPEN
+from alerts.root_cause.kinds import FAULT_KINDS
+from alerts.rules.incident_alerts import OPEN_SERIES
 from alerts.rules.recordings import EXPLAINED
 from alerts.rules.rule_file import alert_names
 from collector import metrics
-from lineage.catalog.meta_keys import EPOCH
+from lineage.catalog.meta_keys import CATALOG_EPOCH
 from lineage.states import REASONS, UNAUTHORIZED_ACCESS
 from runbooks.html import page_html
 from runbooks.library import (
-    PATH,
+    RUNBOOKS_PATH,
     SHARED,
     UnknownPageError,
     index_markdown,
@@ -90,7 +90,7 @@ _ORACLES = {"lineage_facet"}  # a word of M4, and no metric
 
 def test_each_alert_and_each_kind_of_fault_has_a_page_and_no_other_page_exists():
     """Link each page of a person to a runbook; a runbook without an alert would never be read."""
-    assert set(OWN) == {*alert_names(), *(kind.id for kind in KINDS)}
+    assert set(OWN) == {*alert_names(), *(kind.id for kind in FAULT_KINDS)}
     assert set(SHARED) <= page_names()
 
 
@@ -99,10 +99,10 @@ def _root_kinds() -> set[str]:
     faults = [
         *(service_fault("ingestion", each.role, 0) for each in role_commands(_ALL_ROLES)),
         service_fault("access", UNAUTHORIZED_ACCESS.name, 0),
-        service_fault("set_aside", EVENTS, 0),
+        service_fault("set_aside", EVENTS_ROOT, 0),
     ]
     own = {fault.root.kind for fault in faults}
-    return {root_kind(fault.root) for fault in faults} | {kind.id for kind in KINDS} - own
+    return {root_kind(fault.root) for fault in faults} | {kind.id for kind in FAULT_KINDS} - own
 
 
 def test_each_value_of_the_label_root_kind_leads_to_a_page():
@@ -111,8 +111,8 @@ def test_each_value_of_the_label_root_kind_leads_to_a_page():
     rows = re.findall(r"(?m)^ *\| (`.+`) \| \[\w+\]\(\w+\) \|$", text)
     listed = {value for row in rows for value in re.findall(r"`(\w+)`", row)}
 
-    assert len(_root_kinds()) > len(KINDS)
-    assert listed | {kind.id for kind in KINDS} & set(_LINK.findall(text)) >= _root_kinds()
+    assert len(_root_kinds()) > len(FAULT_KINDS)
+    assert listed | {kind.id for kind in FAULT_KINDS} & set(_LINK.findall(text)) >= _root_kinds()
     assert listed <= _root_kinds()
 
 
@@ -291,7 +291,7 @@ def test_the_command_after_a_restore_removes_the_counter_epoch(tmp_path: Path):
     command = next(line for line in lines if "sqlite3" in line)
     with closing(sqlite3.connect(tmp_path / "catalog.db")) as catalog:
         catalog.execute("CREATE TABLE meta (name, value)")
-        catalog.executemany("INSERT INTO meta VALUES (?, 1)", [(EPOCH,), ("installed_at",)])
+        catalog.executemany("INSERT INTO meta VALUES (?, 1)", [(CATALOG_EPOCH,), ("installed_at",)])
         catalog.commit()
         given = {**os.environ, "LINEWARD_DATA_DIR": str(tmp_path)}
         subprocess.run(["bash", "-c", command], env=given, check=True)
@@ -329,7 +329,7 @@ def _known_metrics() -> set[str]:
     exposed = set(re.findall(r"(?m)^# TYPE (\S+)", generate_latest(metrics.REGISTRY).decode()))
     recorded = set(re.findall(r"(?m)^ +- record: (\S+)", rules_of()))
     histograms = {f"{name}_bucket" for name in documented}
-    return documented | exposed | recorded | histograms | {OPEN, EXPLAINED}
+    return documented | exposed | recorded | histograms | {OPEN_SERIES, EXPLAINED}
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -377,10 +377,10 @@ def test_the_rules_link_to_the_pages():
     """Serve the path in `runbook_url`, for each alert."""
     groups = yaml.safe_load(rules_of())["groups"]
     alerts = [rule for group in groups for rule in group["rules"] if "alert" in rule]
-    served = {f"{PATH}/{name}" for name in page_names()}
+    served = {f"{RUNBOOKS_PATH}/{name}" for name in page_names()}
 
     urls = {rule["annotations"]["runbook_url"] for rule in alerts}
-    assert {url.removeprefix(RUNBOOKS.removesuffix(PATH)) for url in urls} <= served
+    assert {url.removeprefix(RUNBOOKS.removesuffix(RUNBOOKS_PATH)) for url in urls} <= served
 
 
 def test_no_page_name_leads_out_of_the_folder():
@@ -392,7 +392,9 @@ def test_no_page_name_leads_out_of_the_folder():
 
 def test_the_index_lists_every_page_once():
     """Read all of them, by the path that is served."""
-    assert sorted(_LINK.findall(index_markdown())) == sorted(f"{PATH}/{name}" for name in PAGES)
+    assert sorted(_LINK.findall(index_markdown())) == sorted(
+        f"{RUNBOOKS_PATH}/{name}" for name in PAGES
+    )
 
 
 @pytest.mark.parametrize("name", sorted(page_names()))

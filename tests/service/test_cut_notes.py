@@ -10,7 +10,7 @@ from tests.service import shop
 from tests.service.api_lists import add_runs
 from tests.service.explorer import estate
 
-_RUNS = ("queries.run_snapshot.MOST_RUNS", "queries.diff.MOST_RUNS")
+_RUNS = ("queries.run_snapshot.MOST_RUNS_OF_ROOT", "queries.diff.MOST_RUNS_OF_ROOT")
 
 
 @pytest.fixture

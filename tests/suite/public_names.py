@@ -1,13 +1,17 @@
-"""Public names of the product that mean two things: of classes, and of functions imported bare."""
+"""Public names of the product that mean two things.
+
+Types are classes and aliases such as `Name = tuple[str, str]`: the product has each of their names
+once. All else, functions and constants, is compared where it is imported without its module.
+"""
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
-_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
-_DEFINITIONS = _FUNCTIONS | ast.ClassDef
+_IS_TYPE = re.compile(r"[A-Z]\w*[a-z]\w*")
 _Places = dict[str, set[str]]  # modules, by the name
 
 
@@ -19,18 +23,17 @@ class Module(msgspec.Struct, frozen=True):
     is_product: bool = True
 
 
-def repeated_classes(modules: Iterable[Module]) -> _Places:
-    """Return the public classes of one name that several modules of the product define."""
+def repeated_types(modules: Iterable[Module]) -> _Places:
+    """Return the public classes and aliases of one name that several modules define."""
     places: _Places = defaultdict(set)
     for module in modules:
-        for node in _definitions(module):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].add(module.name)
+        for name in filter(_IS_TYPE.fullmatch, _definitions(module)):
+            places[name].add(module.name)
     return _several(places)
 
 
-def repeated_functions(modules: Iterable[Module]) -> _Places:
-    """Return the functions of one name that are imported bare from several modules.
+def repeated_imports(modules: Iterable[Module]) -> _Places:
+    """Return the functions and constants of one name that are imported bare from several modules.
 
     A name that is used with its module, as `lint.main`, may be that of others.
     """
@@ -44,15 +47,12 @@ def repeated_functions(modules: Iterable[Module]) -> _Places:
 
 
 def _homes(modules: list[Module]) -> dict[tuple[str, str], str]:
-    """Return the module that defines a function, by each module that has it, and its name."""
+    """Return the module that defines a name, by each module that has it, and the name."""
     homes = {
-        (module.name, node.name): module.name
-        for module in modules
-        for node in _definitions(module)
-        if isinstance(node, _FUNCTIONS)
+        (module.name, name): module.name for module in modules for name in _definitions(module)
     }
     packages = {module.name.rpartition(".")[0] for module in modules}
-    passed_on = {  # a package has the functions that it imports
+    passed_on = {  # a package has the names that it imports
         (module.name, name): homes[source, name]
         for module in modules
         if module.name in packages
@@ -62,11 +62,20 @@ def _homes(modules: list[Module]) -> dict[tuple[str, str], str]:
     return homes | passed_on
 
 
-def _definitions(module: Module) -> Iterator[_DEFINITIONS]:
-    """Yield the public functions and classes that a module of the product defines."""
+def _definitions(module: Module) -> Iterator[str]:
+    """Yield the public names that a module of the product defines."""
     for node in module.tree.body if module.is_product else ():
-        if isinstance(node, _DEFINITIONS) and not node.name.startswith("_"):
-            yield node
+        yield from (name for name in _names(node) if not name.startswith("_"))
+
+
+def _names(node: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement defines; `a, b = 1, 2` defines two."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        found = (each for target in targets for each in ast.walk(target))
+        yield from (each.id for each in found if isinstance(each, ast.Name))
 
 
 def _bare_imports(module: Module) -> Iterator[tuple[str, str]]:

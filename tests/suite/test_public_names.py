@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.suite.public_names import Module, repeated_classes, repeated_functions
+from tests.suite.public_names import Module, repeated_imports, repeated_types
 
 _ROOT = Path(__file__).parents[2]
 _PRODUCT = (
@@ -40,7 +40,7 @@ def _excepted() -> set[str]:
 
 @cache
 def _repeated() -> dict[str, set[str]]:
-    return repeated_classes(_modules()) | repeated_functions(_modules())
+    return repeated_types(_modules()) | repeated_imports(_modules())
 
 
 def test_a_public_name_means_one_thing():
@@ -61,13 +61,14 @@ def _parsed(**sources: str) -> list[Module]:
     ]
 
 
-def test_two_classes_of_one_name_are_found():
-    """Report both modules, without any import of them; private classes and those of tests pass."""
-    modules = _parsed(a_one="class Run: ...", a_two="class Run: ...", tests_x="class Run: ...")
-    private = _parsed(a_one="class _Run: ...", a_two="class _Run: ...")
+@pytest.mark.parametrize("other", ["class Run: ...", "Run = tuple[str, str]", "Run: X = str"])
+def test_two_types_of_one_name_are_found(other):
+    """Report both modules, without any import of them; private types and those of tests pass."""
+    modules = _parsed(a_one="class Run: ...", a_two=other, tests_x="class Run: ...")
+    private = _parsed(a_one="class _Run: ...", a_two=other.replace("Run", "_Run"))
 
-    assert repeated_classes(modules) == {"Run": {"a.one", "a.two"}}
-    assert repeated_classes(private) == {}
+    assert repeated_types(modules) == {"Run": {"a.one", "a.two"}}
+    assert repeated_types(private) == {}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,17 @@ def test_two_functions_of_one_name_that_are_imported_bare_are_found(user):
         "a_two": "def page(): ...",
     }
 
-    assert repeated_functions(_parsed(**package, tests_x=user)) == {"page": {"a.one", "a.two"}}
+    assert repeated_imports(_parsed(**package, tests_x=user)) == {"page": {"a.one", "a.two"}}
+
+
+@pytest.mark.parametrize("other", ["RULES = ()", "RULES: Final = ()", "MOST, RULES = 1, ()"])
+def test_two_constants_of_one_name_that_are_imported_bare_are_found(other):
+    """Report them as functions are; a constant that nobody imports bare passes."""
+    constants = {"a_one": "RULES = ()", "a_two": other}
+    user = "from a.one import RULES\nfrom a.two import RULES as other"
+
+    assert repeated_imports(_parsed(**constants, b=user)) == {"RULES": {"a.one", "a.two"}}
+    assert repeated_imports(_parsed(**constants, b="from a.one import RULES\nimport a.two")) == {}
 
 
 def test_functions_that_are_used_with_their_module_pass():
@@ -97,4 +108,4 @@ def test_functions_that_are_used_with_their_module_pass():
         b="from a import one\nfrom a.two import page\nfrom elsewhere import page as third",
     )
 
-    assert repeated_functions(modules) == {}
+    assert repeated_imports(modules) == {}

@@ -19,7 +19,7 @@ _TOPS = sorted(
 _CODE = {".py", ".toml", ".yaml", ".tpl", ".json"}
 _NAME = re.compile(r"`((?!lineage_)[a-z_]\w*_\w+)(?:\(\))?`")
 _FROZEN = "lineage/catalog/migrations"
-_TABLES = [*tables.metadata.sorted_tables, *staging.metadata.sorted_tables]
+_TABLES = [*tables.metadata.sorted_tables, *staging.staged_metadata.sorted_tables]
 _COLUMNS = {f"{table.name}.{column.name}" for table in _TABLES for column in table.c}
 _STAGING = {f"staging.{name}" for name, value in vars(staging).items() if isinstance(value, Table)}
 

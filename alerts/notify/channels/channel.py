@@ -56,13 +56,13 @@ class PermanentFailure(msgspec.Struct, frozen=True):
     is_of_kind: bool = False
 
 
-Outcome = Sent | Retryable | PermanentFailure
+DeliveryOutcome = Sent | Retryable | PermanentFailure
 
 
 class Deliverer(Protocol):
     """Part of a channel that the sender uses."""
 
-    def send(self, task: ChannelTask) -> Outcome:
+    def send(self, task: ChannelTask) -> DeliveryOutcome:
         """Try once, for a bounded time; an error is an outcome."""
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from lab.bench.ingest import other_shapes as other
 from lab.bench.ingest import spark_shapes as spark
-from lab.bench.ingest.facets import RUN_ID
+from lab.bench.ingest.facets import BENCH_RUN_ID
 
 MIX: Final = "mix"
 _ID_DIGITS = 12
@@ -81,7 +81,7 @@ def _mixed() -> list[tuple[dict[str, Any], int]]:
 
 
 def _body(event: dict[str, Any], own: str) -> Body:
-    before, _, after = _written(event).partition(RUN_ID)
+    before, _, after = _written(event).partition(BENCH_RUN_ID)
     return Body(f"{before}{own}".encode(), after.encode())
 
 

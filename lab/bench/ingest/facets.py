@@ -3,7 +3,7 @@
 from typing import Any
 
 SPEC = "https://openlineage.io/spec"
-RUN_ID = "00000000-0000-7000-8000-000000000000"  # each event has another in its place
+BENCH_RUN_ID = "00000000-0000-7000-8000-000000000000"  # each event has another in its place
 _REPOSITORY = "https://github.com/OpenLineage/OpenLineage/tree"
 _TYPES = ("string", "bigint", "decimal(18,2)", "timestamp", "date", "array<struct<sku:string>>")
 _STEMS = ("order", "customer", "warehouse_location", "net_amount", "placed_at", "is_returned")

@@ -85,7 +85,7 @@ def owned_job() -> dict[str, Any]:
     del event["eventType"], event["run"], event["inputs"], event["outputs"]
     event["schemaURL"] = event["schemaURL"].replace("RunEvent", "JobEvent")
     place = facet(_AIRFLOW, "SourceCodeLocationJobFacet", type="git", url="git://shop")
-    place["version"] = facets.RUN_ID
+    place["version"] = facets.BENCH_RUN_ID
     event["job"]["facets"] = {"sourceCodeLocation": place}
     return event
 
@@ -105,7 +105,7 @@ def _event(
         "job": {"facets": job, "name": name, "namespace": sender.rpartition("/")[2]},
         "outputs": tables[1:],
         "producer": sender,
-        "run": {"facets": run, "runId": facets.RUN_ID},
+        "run": {"facets": run, "runId": facets.BENCH_RUN_ID},
         "schemaURL": f"{facets.SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent",
     }
 

@@ -78,7 +78,7 @@ def _event(  # noqa: PLR0913 - one argument for each field that differs
         "producer": _PRODUCER,
         "schemaURL": f"{facets.SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent",
         "eventType": state,
-        "run": {"runId": facets.RUN_ID, "facets": own | run},
+        "run": {"runId": facets.BENCH_RUN_ID, "facets": own | run},
         "job": {"namespace": "spark", "name": name, "facets": job},
         "inputs": [],
         "outputs": [],

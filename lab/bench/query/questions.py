@@ -14,7 +14,7 @@ BUDGET_MS: Final = 50.0
 BUDGET_PAGE_MS: Final = 200.0
 LAYERS: Final = 20
 _ROOTS = 50
-Pairs = list[tuple[int, int]]  # numbers of upstream and downstream
+_Pairs = list[tuple[int, int]]  # numbers of upstream and downstream
 
 
 class BenchQuery(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class BenchEstate(msgspec.Struct, frozen=True):
     """Catalog to query. `is_marked`: the first dataset's whole downstream is in every result."""
 
     datasets: int
-    pairs: Pairs
+    pairs: _Pairs
     asked: Callable[[int], list[BenchQuery]]  # of so many datasets
     is_marked: bool = False
 

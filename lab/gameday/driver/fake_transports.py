@@ -3,8 +3,9 @@
 They are handed the very payloads that would go out, and what takes them knows their documents only.
 """
 
-from alerts.notify.channels.channel import ChannelTask, Deliverer, Outcome, Sent
-from alerts.notify.channels.pagerduty.payload import action_of, build_event
+from alerts.notify.channels.channel import ChannelTask, Deliverer, DeliveryOutcome, Sent
+from alerts.notify.channels.page_actions import action_of
+from alerts.notify.channels.pagerduty.payload import build_event
 from alerts.notify.channels.slack.blocks import build_blocks
 from alerts.notify.message import to_json
 from lab.gameday.fake_receivers import Receivers
@@ -16,7 +17,7 @@ class _Slack:
         self._receivers = receivers
         self._clock = clock
 
-    def send(self, task: ChannelTask) -> Outcome:
+    def send(self, task: ChannelTask) -> DeliveryOutcome:
         """Post, or edit what was posted of this incident."""
         at, fields = to_micros(self._clock()), {"blocks": build_blocks(task.message)}
         if task.handle is None:
@@ -30,7 +31,7 @@ class _PagerDuty:
         self._receivers = receivers
         self._clock = clock
 
-    def send(self, task: ChannelTask) -> Outcome:
+    def send(self, task: ChannelTask) -> DeliveryOutcome:
         """Trigger, acknowledge or resolve."""
         message = task.message
         event = {"event_action": action_of(message.kind), "dedup_key": message.incident_id}
@@ -44,7 +45,7 @@ class _Webhook:
         self._receivers = receivers
         self._clock = clock
 
-    def send(self, task: ChannelTask) -> Outcome:
+    def send(self, task: ChannelTask) -> DeliveryOutcome:
         """Post the whole message."""
         at = to_micros(self._clock())
         self._receivers.webhook(task.target, to_json(task.message).encode(), at)

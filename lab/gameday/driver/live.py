@@ -13,12 +13,12 @@ from lab.gameday.driver.message_listener import MessageListener
 from lab.gameday.driver.service_client import ServiceClient
 from lab.gameday.fake_receivers import ReceivedMessage, Receivers
 from lab.gameday.live.course import Faults
-from lab.gameday.live.estate import NAMESPACE, PACE, TEAMS, WritePace, chains, day_name
+from lab.gameday.live.estate import LIVE_TEAMS, NAMESPACE, PACE, WritePace, chains, day_name
 from lab.gameday.live.plan import chains_for, plan_live_faults
 from lab.gameday.live.running import RunningChains
 from lab.gameday.score_shapes import Score
 from lab.gameday.scorer import first_message_at, score
-from lab.gameday.truth_shapes import Kind, NamePattern, Truth
+from lab.gameday.truth_shapes import InjectedKind, NamePattern, Truth
 from lineage.errors import RequestError
 from lineage.process.clock import SECOND_MICROS, system_clock, to_micros
 from lineage.states import GOOD
@@ -38,7 +38,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
     seed: int
     faults: int
-    kinds: tuple[Kind, ...]
+    kinds: tuple[InjectedKind, ...]
     pace: WritePace = PACE
 
 
@@ -181,7 +181,7 @@ class _Day:
         rows = self._asked.datasets(self._name)
         for dataset, tier in zip(self._estate.datasets, self._estate.tiers, strict=True):
             row = rows.get(NamePattern(*dataset.full_name))
-            owner = TEAMS[dataset.team]
+            owner = LIVE_TEAMS[dataset.team]
             if row is None:
                 return f"{dataset.name} is not known to the service"
             if (row.owner, row.tier) != (owner, tier):

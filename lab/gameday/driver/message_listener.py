@@ -5,12 +5,12 @@ from typing import Final
 
 from lab.gameday.driver.service_client import ServiceClient
 from lab.gameday.fake_receivers import ReceivedMessage, Receivers
-from lab.gameday.live.estate import NAMESPACE, TEAMS
+from lab.gameday.live.estate import LIVE_TEAMS, NAMESPACE
 from lab.gameday.truth_shapes import NamePattern
 
 # Messages about Lineward itself and its budgets are judged as well.
 _LINEWARD: Final = frozenset({"", "lineward"})
-_OURS: Final = frozenset({NAMESPACE, *TEAMS}) | _LINEWARD
+_OURS: Final = frozenset({NAMESPACE, *LIVE_TEAMS}) | _LINEWARD
 
 
 class MessageListener:

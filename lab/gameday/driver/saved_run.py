@@ -14,7 +14,7 @@ from lab.gameday.estate import Shape
 from lab.gameday.faults import Day
 from lab.gameday.policy import policy_text
 from lab.gameday.truth_shapes import Truth
-from lab.replay.arrivals import ACTIVITY
+from lab.replay.arrivals import ACTIVITY_ARROW
 from lineage.policy import Policy, parse_policy
 from service.errors import RejectedInputError
 
@@ -129,7 +129,7 @@ class SavedRun:
             figures = msgspec.json.decode((folder / _SLAB).read_bytes(), type=SlabFigures)
             tables = {path.stem: pq.read_table(path) for path in sorted(folder.glob("*.parquet"))}
             changes, activity = tables.pop(_CHANGES), tables.pop(_ACTIVITY)
-            if not activity.schema.equals(ACTIVITY):
+            if not activity.schema.equals(ACTIVITY_ARROW):
                 raise NotKeptError(
                     f"{self.folder}: saved by another release; run without --reuse again"
                 )

@@ -26,7 +26,7 @@ _STANDING: Final[Mapping[str, Table]] = {
     "edge": tables.edge,
 }
 _SERIOUS: Final = frozenset({BAD, UNKNOWN})
-Row = dict[str, Any]
+_Row = dict[str, Any]
 
 
 class Stage:
@@ -34,13 +34,13 @@ class Stage:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._states: dict[tuple[int, str], Row] = {}
-        self._activity: dict[int, Row] = {}
-        self._waiting: list[tuple[int, str, Row]] = []
-        self._gaps: list[Row] = []
-        self._io: dict[int, list[Row]] = {}
+        self._states: dict[tuple[int, str], _Row] = {}
+        self._activity: dict[int, _Row] = {}
+        self._waiting: list[tuple[int, str, _Row]] = []
+        self._gaps: list[_Row] = []
+        self._io: dict[int, list[_Row]] = {}
         self._evaluated_at: int | None = None
-        self._learned: list[Row] | None = None
+        self._learned: list[_Row] | None = None
 
     def enter(self, slab: SavedSlab) -> list[int]:
         """Take a slab up: what stands in it is there at once, what arrives in it waits.
@@ -51,7 +51,7 @@ class Stage:
         if self._waiting:
             # Of the slab before, what came after the last instant at which anybody looked.
             self.bring(self._waiting[0][0])
-        changes: list[tuple[int, str, Row]] = [
+        changes: list[tuple[int, str, _Row]] = [
             *((row["at"], "state", row) for row in read_changes(slab.changes)),
             *((row["visible_at"], "activity", row) for row in _micros(slab.activity)),
             *((row.pop("visible_at"), "run", row) for row in slab.tables["run"].to_pylist()),
@@ -68,7 +68,7 @@ class Stage:
                 _replace(connection, table, standing[name])
         return self._instants(row for _, kind, row in changes if kind == "state")
 
-    def _instants(self, changes: Iterable[Row]) -> list[int]:
+    def _instants(self, changes: Iterable[_Row]) -> list[int]:
         """Return the instants of changes to or from bad or unknown."""
         was = {key: row["state"] for key, row in self._states.items()}
         found = set()
@@ -94,7 +94,12 @@ class Stage:
             self._write(connection, at, states, active, runs)
 
     def _write(
-        self, connection: Connection, at: int, states: list[Row], active: set[int], runs: list[Row]
+        self,
+        connection: Connection,
+        at: int,
+        states: list[_Row],
+        active: set[int],
+        runs: list[_Row],
     ) -> None:
         fold_rows(connection, tables.dataset_state, self._with_worst(states))
         fold_rows(connection, tables.dataset_activity, [self._activity[key] for key in active])
@@ -106,7 +111,7 @@ class Stage:
         _evaluated(connection, at, self._evaluated_at)
         self._evaluated_at = at
 
-    def _state(self, row: Row) -> Row:
+    def _state(self, row: _Row) -> _Row:
         key = row["dataset_key"], row["sli"]
         before = self._states.get(key)
         is_same = before is not None and before["state"] == row["state"]
@@ -126,7 +131,7 @@ class Stage:
         self._states[key] = found
         return found
 
-    def _with_worst(self, changed: list[Row]) -> list[Row]:
+    def _with_worst(self, changed: list[_Row]) -> list[_Row]:
         """Write all states of the changed datasets: another one may be the worst now."""
         keys = {row["dataset_key"] for row in changed}
         held = [row for (key, _), row in self._states.items() if key in keys]
@@ -138,7 +143,7 @@ class Stage:
                 row["is_worst"] = row is worst
         return held
 
-    def _fold(self, row: Row) -> int:
+    def _fold(self, row: _Row) -> int:
         """Replace older rows by newer ones."""
         key: int = row["dataset_key"]
         held = self._activity.setdefault(
@@ -150,7 +155,7 @@ class Stage:
         return key
 
 
-_NOTHING: Final[Row] = dict.fromkeys(
+_NOTHING: Final[_Row] = dict.fromkeys(
     (
         *("last_written_at", "last_write_landed_at", "last_write_root_run_id"),
         *("last_write_names_input", "last_write_is_reported", "last_write_is_streaming"),
@@ -161,7 +166,7 @@ _NOTHING: Final[Row] = dict.fromkeys(
 )
 
 
-def _facts(row: Row) -> Iterator[tuple[str, int, Row]]:
+def _facts(row: _Row) -> Iterator[tuple[str, int, _Row]]:
     """Yield the instants that a row of activity moves, to when, and the fields beside them."""
     if (write := row["write"]) is not None:
         fields = {f"last_write_{name}": write[name] for name in ("root_run_id", "names_input")}
@@ -178,7 +183,7 @@ def _facts(row: Row) -> Iterator[tuple[str, int, Row]]:
         yield "last_started_at", row["started_at"], {}
 
 
-def _micros(activity: pa.Table) -> list[Row]:
+def _micros(activity: pa.Table) -> list[_Row]:
     """Rows with their instants, within structs too, in µs."""
     return list(activity.cast(_with_integers(activity.schema)).to_pylist())
 
@@ -195,20 +200,20 @@ def _integer(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _by_run(run_io: pa.Table) -> dict[int, list[Row]]:
-    found: dict[int, list[Row]] = {}
+def _by_run(run_io: pa.Table) -> dict[int, list[_Row]]:
+    found: dict[int, list[_Row]] = {}
     for row in run_io.to_pylist():
         found.setdefault(row["run_key"], []).append(row)
     return found
 
 
-def _as_of(gap: Row, at: int) -> Row:
+def _as_of(gap: _Row, at: int) -> _Row:
     """Merge two windows: the one that ends later lasts."""
     is_over = gap["ended_at"] is not None and gap["ended_at"] <= at
     return gap if is_over else gap | {"ended_at": None}
 
 
-def _replace(connection: Connection, table: Table, rows: list[Row]) -> None:
+def _replace(connection: Connection, table: Table, rows: list[_Row]) -> None:
     connection.execute(delete(table))
     for some in split_batches(rows):
         connection.execute(insert(table), some)

@@ -8,7 +8,7 @@ from lab.gameday.driver.state_changes import OnDays, replay_history
 from lab.gameday.estate import Shape, build_estate
 from lab.gameday.faults import plan_faults
 from lab.gameday.policy import build_policy
-from lab.gameday.truth_shapes import KINDS, Kind
+from lab.gameday.truth_shapes import INJECTED_KINDS, InjectedKind
 from service.errors import RejectedInputError
 from slis.spark import garbage_collection
 from slis.spark.session import spark_session
@@ -20,7 +20,7 @@ def replay_days(
     folder: Path | None,
     shape: Shape,
     faults: int,
-    kinds: tuple[Kind, ...] = KINDS,
+    kinds: tuple[InjectedKind, ...] = INJECTED_KINDS,
     *,
     on_days: OnDays = lambda _: None,
 ) -> SavedRun:

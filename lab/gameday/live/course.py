@@ -15,7 +15,7 @@ from lab.gameday.scorer import is_among
 from lab.gameday.truth_shapes import Fault, Truth
 from lineage.process.clock import SECOND_MICROS
 
-Stage = Literal["planned", "begun", "ended", "over"]
+_Stage = Literal["planned", "begun", "ended", "over"]
 _NEVER: Final = 2**62
 _MESSAGE_SECONDS: Final = 255  # after its limit; a fault without a message ends as well
 _OVER_SECONDS: Final = 288  # after the next slot of its source
@@ -28,7 +28,7 @@ class _Under(msgspec.Struct):
     planned: PlannedFault
     injected: Injected
     fault: Fault
-    stage: Stage = "planned"
+    stage: _Stage = "planned"
 
 
 class Faults:
@@ -53,9 +53,9 @@ class Faults:
         """Return whether nothing is left to be done or to be waited for."""
         return all(each.stage == "over" for each in self._all)
 
-    def counts(self) -> dict[Stage, int]:
+    def counts(self) -> dict[_Stage, int]:
         """Count the faults at each stage."""
-        stages: tuple[Stage, ...] = ("planned", "begun", "ended", "over")
+        stages: tuple[_Stage, ...] = ("planned", "begun", "ended", "over")
         return {stage: sum(each.stage == stage for each in self._all) for stage in stages}
 
     def step(self, now: int, messages: Sequence[ReceivedMessage]) -> None:

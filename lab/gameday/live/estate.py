@@ -18,7 +18,7 @@ from lineage.process.clock import SECOND_MICROS
 from lineage.states import OPTIONAL, TIERS, Tier
 
 NAMESPACE: Final = "s3://lineward-gameday"
-TEAMS: Final = ("gameday-orders", "gameday-payments", "gameday-search")
+LIVE_TEAMS: Final = ("gameday-orders", "gameday-payments", "gameday-search")
 _FOLDERS: Final = ("landing", "raw", "core", "mart")
 _VERBS: Final = ("land", "load", "clean", "build")
 _USUAL_SECONDS: Final = 4.0
@@ -53,7 +53,7 @@ def chains(seed: int, count: int, begins_at: int, pace: WritePace = PACE) -> Est
     for number in range(count):
         built.add_chain(number)
     first_day = datetime.fromtimestamp(begins_at // SECOND_MICROS, UTC).date()
-    teams = tuple(Team(name, _NOWHERE) for name in TEAMS)
+    teams = tuple(Team(name, _NOWHERE) for name in LIVE_TEAMS)
     return Estate(seed, first_day, 1, teams, tuple(built.datasets), tuple(built.jobs))
 
 
@@ -74,7 +74,7 @@ class _Builder:
         self.jobs: list[SimulatedJob] = []
 
     def add_chain(self, number: int) -> None:
-        team, reader = number % len(TEAMS), (number + 1) % len(TEAMS)
+        team, reader = number % len(LIVE_TEAMS), (number + 1) % len(LIVE_TEAMS)
         above: tuple[int, ...] = ()
         for layer in range(3):
             above = self._add(number, layer, team, above)
@@ -87,7 +87,7 @@ class _Builder:
     ) -> tuple[int, ...]:
         """Return a job and its outputs."""
         number, word = len(self.datasets), next(self._names)
-        folder = f"{self._day}/{_FOLDERS[layer]}/{TEAMS[team]}"
+        folder = f"{self._day}/{_FOLDERS[layer]}/{LIVE_TEAMS[team]}"
         path = f"{folder}/{tier}/{word}" if tier else f"{folder}/{word}"
         self.datasets.append(
             SimulatedDataset(number, NAMESPACE, path, layer, team, "quarter", tier)
@@ -116,12 +116,12 @@ def policy_fragment(pace: WritePace = PACE) -> Policy:
     None names a dataset outright: that would be missed on every other day.
     """
     return Policy(
-        owners=tuple(Owner(team, f"#{team}") for team in TEAMS),
+        owners=tuple(Owner(team, f"#{team}") for team in LIVE_TEAMS),
         datasets=(
             DatasetRule(f"{NAMESPACE}/*", limit=f"{pace.limit_seconds}s"),
-            *(DatasetRule(f"{NAMESPACE}/*/{team}/*", owner=team) for team in TEAMS),
+            *(DatasetRule(f"{NAMESPACE}/*/{team}/*", owner=team) for team in LIVE_TEAMS),
             *(DatasetRule(f"{NAMESPACE}/*/{tier}/*", tier=tier) for tier in TIERS),
         ),
-        jobs=tuple(JobRule(f"{team}/*", team) for team in TEAMS),
+        jobs=tuple(JobRule(f"{team}/*", team) for team in LIVE_TEAMS),
         sources=(f"{NAMESPACE}/*/landing/*",),
     )

@@ -8,17 +8,17 @@ import msgspec
 
 from lab.gameday.live.estate import PACE, WritePace
 from lab.gameday.model import Estate, SimulatedJob
-from lab.gameday.truth_shapes import KINDS, Kind
+from lab.gameday.truth_shapes import INJECTED_KINDS, InjectedKind
 
-PLAYED_KINDS: Final[tuple[Kind, ...]] = (
+PLAYED_KINDS: Final[tuple[InjectedKind, ...]] = (
     "killed_job",
     "silent_listener",
     "late_source",
     "schema_drift",
 )
-QUIET_KINDS: Final[tuple[Kind, ...]] = ("retried_run", "retired_job")
+QUIET_KINDS: Final[tuple[InjectedKind, ...]] = ("retried_run", "retired_job")
 _QUICK_SECONDS: Final = 30  # a run that is good again later than that is a ticket before
-NOT_PLAYED: Final[dict[Kind, str]] = {
+NOT_PLAYED: Final[dict[InjectedKind, str]] = {
     "renamed_dataset": "its first name would stay behind, and not be dropped at the end",
     "spark_upgrade": "it shows in many jobs of one pool, and each chain stands by itself",
     "collector_outage": "everybody's lineage would stop, not the game day's alone",
@@ -33,7 +33,7 @@ NOT_PLAYED: Final[dict[Kind, str]] = {
 _GAP_SECONDS: Final = (2.0, 12.0)  # from one fault's beginning to the next: all phases of a clock
 _QUIET_SHARE: Final = 5
 # The layer of a chain in which it is done.
-_LAYERS: Final[dict[Kind, tuple[int, ...]]] = {
+_LAYERS: Final[dict[InjectedKind, tuple[int, ...]]] = {
     "killed_job": (1, 2),
     "silent_listener": (1, 2),
     "late_source": (0,),
@@ -46,19 +46,19 @@ _LAYERS: Final[dict[Kind, tuple[int, ...]]] = {
 class PlannedFault(msgspec.Struct, frozen=True):
     """Fault: its kind, its chain, its seconds after the first one, and its variant."""
 
-    kind: Kind
+    kind: InjectedKind
     job: int
     after_seconds: float
     variant: str = ""
 
 
-def kinds_of(names: Sequence[str]) -> tuple[Kind, ...]:
+def kinds_of(names: Sequence[str]) -> tuple[InjectedKind, ...]:
     """Return the faults of these names, or all possible ones without names.
 
     Raises:
         ValueError: there is none of a name, or it cannot be played on the real clock.
     """
-    known = (*KINDS, *QUIET_KINDS)
+    known = (*INJECTED_KINDS, *QUIET_KINDS)
     for name in names:
         if name not in known:
             raise ValueError(f"--kind {name}: there are {', '.join(PLAYED_KINDS)}")
@@ -75,7 +75,7 @@ def chains_for(faults: int) -> int:
 
 
 def plan_live_faults(
-    estate: Estate, faults: int, kinds: Sequence[Kind], pace: WritePace = PACE
+    estate: Estate, faults: int, kinds: Sequence[InjectedKind], pace: WritePace = PACE
 ) -> list[PlannedFault]:
     """Plan that many faults of these kinds, each in its own chain, and the silent kinds.
 

@@ -12,7 +12,7 @@ incident = Table(
     "incident",
     metadata,
     text_key("incident_id"),
-    Column("state", Text, nullable=False),  # as `alerts.incidents.incident.State`
+    Column("state", Text, nullable=False),  # as `alerts.incidents.incident.IncidentState`
     Column("revision", BigInteger, nullable=False),
     flag("is_remembered"),  # the next step is given it
     Column("life", Text, nullable=False),  # JSON of `alerts.incidents.incident.Incident`

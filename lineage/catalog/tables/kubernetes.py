@@ -17,7 +17,7 @@ spark_application = Table(
     Column("job_namespace", Text),
     Column("job_name", Text, nullable=False),
     Column("spark_id", Text),  # `run.application_id` of its events; null: never submitted
-    Column("has_listener", BigInteger),  # 1, 0 or `BY_EVENTS`; null: an older release
+    Column("has_listener", BigInteger),  # a `ListenerState`; null: an older release
     Column("state", Text, nullable=False),  # as the operator writes it
     flag("is_ended"),
     flag("is_newest"),  # the last submission of its job

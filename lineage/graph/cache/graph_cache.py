@@ -7,14 +7,14 @@ nobody gets outdated lineage.
 
 import threading
 import time
-from collections.abc import Callable
 from typing import Final
 
 import structlog
 
 from lineage.catalog.reader import open_reader
 from lineage.graph.cache.reading import read_snapshot
-from lineage.graph.cache.snapshot import NOTHING, Snapshot
+from lineage.graph.cache.snapshot import EMPTY_GRAPH, Snapshot
+from lineage.periods import Monotonic
 
 OLDEST_SECONDS: Final = 5.0
 EVERY_SECONDS: Final = 1.0
@@ -22,8 +22,6 @@ _SHARE: Final = 0.2  # of the time: an answer takes longer beside it
 _READ_SECONDS: Final = 60.0  # a statement over all edges, on a busy server
 _OLDEST_WITHOUT_NEED: Final = 4.0  # the next may take longer than the last
 log = structlog.get_logger(__name__)
-
-Monotonic = Callable[[], float]
 
 
 class LineageCache:
@@ -66,7 +64,7 @@ class LineageCache:
 
     def _read(self) -> None:
         began, found = self._monotonic(), None
-        before = NOTHING if self._held is None else self._held[1]
+        before = EMPTY_GRAPH if self._held is None else self._held[1]
         try:
             with open_reader(self._url, seconds=_READ_SECONDS) as reader:
                 found = read_snapshot(reader, before)

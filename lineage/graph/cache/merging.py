@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lineage.graph.adjacency import Adjacency, Flags, Keys, Positions, starts_of
+from lineage.graph.adjacency import Adjacency, Flags, Keys, NodePositions, starts_of
 from lineage.graph.cache.snapshot import Snapshot, Way
 
 # Keys are spread evenly over all numbers of 64 bits: by the first eight, slices of one size.
@@ -36,8 +36,8 @@ class Merged(msgspec.Struct, frozen=True, eq=False):
 class _Numbered(msgspec.Struct, frozen=True, eq=False):
     """Edges by positions, in the order of one way."""
 
-    origins: Positions
-    ends: Positions
+    origins: NodePositions
+    ends: NodePositions
     jobs: NDArray[np.int32]
 
 
@@ -76,7 +76,7 @@ def _only(edges: _Numbered, is_kept: Flags) -> _Numbered:
     return _Numbered(edges.origins[is_kept], edges.ends[is_kept], edges.jobs[is_kept])
 
 
-def _grown(known: Keys, used: NDArray[np.integer], read: Keys) -> tuple[Keys, Positions]:
+def _grown(known: Keys, used: NDArray[np.integer], read: Keys) -> tuple[Keys, NodePositions]:
     """Return the known keys still in use and those read, ascending; and each one's new position."""
     is_used = np.zeros(len(known), np.bool_)
     is_used[used] = True
@@ -88,7 +88,7 @@ def _grown(known: Keys, used: NDArray[np.integer], read: Keys) -> tuple[Keys, Po
     return keys, np.searchsorted(keys, known)
 
 
-def _renumbered(edges: _Numbered, moved: Positions, moved_jobs: Positions) -> _Numbered:
+def _renumbered(edges: _Numbered, moved: NodePositions, moved_jobs: NodePositions) -> _Numbered:
     jobs = moved_jobs.astype(np.int32)[edges.jobs]
     return _Numbered(moved[edges.origins], moved[edges.ends], jobs)
 

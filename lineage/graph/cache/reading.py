@@ -15,7 +15,7 @@ from lineage.catalog.reader import CatalogReader, columns_for
 from lineage.graph.adjacency import Keys, positions_in
 from lineage.graph.cache.dataset_attributes import read_policies, read_states
 from lineage.graph.cache.merging import SLICE_BITS, EdgeColumns, replace_slices
-from lineage.graph.cache.snapshot import NOTHING, NOWHERE, Mark, Numbers, Snapshot, Texts
+from lineage.graph.cache.snapshot import EMPTY_GRAPH, NOWHERE, Mark, Numbers, Snapshot, Texts
 
 _AT_ONCE: Final = 16_000  # names
 _EDGES = """
@@ -40,7 +40,7 @@ SELECT number, (
 """  # noqa: S608 - constants only
 
 
-def read_snapshot(reader: CatalogReader, before: Snapshot = NOTHING) -> Snapshot:
+def read_snapshot(reader: CatalogReader, before: Snapshot = EMPTY_GRAPH) -> Snapshot:
     """Read all edges of the catalog, the names of their ends, and the state of all datasets.
 
     What did not change since `before` is not read; where nothing did, it is `before`.

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lineage.graph.adjacency import Adjacency, Flags, Keys, Positions, adjacency, positions_in
+from lineage.graph.adjacency import Adjacency, Flags, Keys, NodePositions, adjacency, positions_in
 from lineage.graph.cache.dataset_attributes import NO_POLICIES, NO_STATES, Judged, Policies, States
 from lineage.graph.walks import NOBODY, Responsible, Walk, too_deep, too_many
 
@@ -105,7 +105,7 @@ def _nothing() -> Snapshot:
     return Snapshot(keys, texts, none, [], keys, texts, ways, {}, NO_STATES, NO_POLICIES)
 
 
-NOTHING = _nothing()
+EMPTY_GRAPH = _nothing()
 
 
 class _Walking:
@@ -160,7 +160,7 @@ class _Walking:
         nobody = [NOBODY] * len(self._starts)
         return Walk(self._starts + keys, nobody + finders, edges, self._hidden, cut)
 
-    def _edges(self) -> tuple[Positions, Positions, Positions]:
+    def _edges(self) -> tuple[NodePositions, NodePositions, NodePositions]:
         """Return visible edges out of the frontier: origins, indexes of the edges, targets."""
         origins, slots = self._way.adjacency.slots(self._frontier)
         ends = self._way.adjacency.targets[slots]
@@ -170,12 +170,12 @@ class _Walking:
         self._hide(origins[~is_seen], ends[~is_seen])
         return origins[is_seen], slots[is_seen], ends[is_seen]
 
-    def _hide(self, origins: Positions, ends: Positions) -> None:
+    def _hide(self, origins: NodePositions, ends: NodePositions) -> None:
         pairs = zip(self._numbers(origins), self._of.keys[ends].tolist(), strict=True)
         for here, other in pairs:
             self._hidden.setdefault(here, set()).add(other)
 
-    def _numbers(self, nodes: Positions) -> list[int]:
+    def _numbers(self, nodes: NodePositions) -> list[int]:
         numbers: list[int] = self._number[nodes].tolist()
         return numbers
 

@@ -28,4 +28,4 @@ __all__ = [
 ]
 
 GROUPS = (DATABASES, PATHS)
-RULES = tuple(dict.fromkeys(rule for group in GROUPS for rule in group.rules))
+NAMING_RULES = tuple(dict.fromkeys(rule for group in GROUPS for rule in group.rules))

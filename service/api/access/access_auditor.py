@@ -17,7 +17,7 @@ from lineage.states import UNAUTHORIZED_ACCESS
 from service.api.access.judge import AccessFileVersion, access_fault
 from service.api.served.counter_buffer import CountBatch, add_batch
 
-DENIED, UNAUTHORIZED = "lineage_access_denied", "lineage_access_unauthorized"
+DENIED_METRIC, UNAUTHORIZED_METRIC = "lineage_access_denied", "lineage_access_unauthorized"
 _CURSOR = "access"
 _MOST_ROWS = 5_000
 _MOST_DENIED = 100_000
@@ -96,7 +96,7 @@ def audited_rows(
         if row["action"] == GROUPED:
             continue  # counted when it was written: it stands for many
         if row["decision"] != "allow":
-            batch.counts[DENIED, row["reason"]] += 1
+            batch.counts[DENIED_METRIC, row["reason"]] += 1
             continue
         fault = access_fault(row, versions)
         if fault is None:
@@ -136,7 +136,7 @@ def stored_versions(
 def count_bad(batch: CountBatch, fault: str, at: int, facts: dict[str, Any]) -> None:
     """Count an access that the policy did not allow, and log what is known of it."""
     batch.count(UNAUTHORIZED_ACCESS, at, "bad")
-    batch.counts[UNAUTHORIZED, fault] += 1
+    batch.counts[UNAUTHORIZED_METRIC, fault] += 1
     _log.error("unauthorized_access", fault=fault, **facts)
 
 

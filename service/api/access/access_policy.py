@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET
 
-from lineage.policy.file import Stamp, stamp_of
+from lineage.policy.file import FileStamp, stamp_of
 from lineage.process.clock import Clock, to_micros
 from service.api.access.versions import AccessVersion, token_files, version_of
 from service.errors import RejectedInputError
@@ -45,7 +45,7 @@ class AccessInForce:
         self._folder = policy.path.parent if policy.path else Path()
         self._clock = clock
         self._lock = threading.Lock()
-        self._taken: tuple[Policy, list[Stamp]] | None = None
+        self._taken: tuple[Policy, list[FileStamp]] | None = None
         self._version: AccessVersion | None = None
         self._last_at = 0
         self._unrecorded: list[tuple[int, AccessVersion]] = []

@@ -9,7 +9,7 @@ import msgspec
 WINDOW_SECONDS: Final = 10.0
 _MOST_ADDRESSES: Final = 10_000
 _ALL = ""
-Verdict = Literal["own_row", "grouped", "too_many"]
+BudgetDecision = Literal["own_row", "grouped", "too_many"]
 
 
 class BudgetBounds(msgspec.Struct, frozen=True):
@@ -30,7 +30,7 @@ class RequestBudget:
         self._began = monotonic()
         self._spent: dict[str, int] = {}
 
-    def spend(self, address: str) -> Verdict:
+    def spend(self, address: str) -> BudgetDecision:
         """Note one rejection of this address; how it is to be answered."""
         with self._lock:
             now = self._monotonic()

@@ -18,14 +18,17 @@ from litestar.datastructures import Cookie
 from service.api.access.versions import AccessVersion, Holder, fingerprint_of
 from service.queries.visibility import EVERYTHING, Visibility
 
-READ, RESPOND, ALERTS, ADMIN = "read", "respond", "alerts", "admin"
+READ_ROLE, RESPOND, ALERTS, ADMIN = "read", "respond", "alerts", "admin"
 OTHER = "other"
 # What each action needs; what is not here needs the most.
 NEEDS = {
     **dict.fromkeys(
-        ("lineage", "impact", "dataset", "datasets", "why", "history", "run", "diff", "slis"), READ
+        ("lineage", "impact", "dataset", "datasets", "why", "history", "run", "diff", "slis"),
+        READ_ROLE,
     ),
-    **dict.fromkeys(("overview", "incidents", "incident", "graph", "suppressions", "jobs"), READ),
+    **dict.fromkeys(
+        ("overview", "incidents", "incident", "graph", "suppressions", "jobs"), READ_ROLE
+    ),
     **dict.fromkeys(("answer", "suppress"), RESPOND),
     "alertmanager": ALERTS,  # a webhook's secret can do nothing else
 }

@@ -12,7 +12,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.process.clock import Clock, to_micros
 from lineage.states import UNAUTHORIZED_ACCESS
-from service.api.access.access_auditor import DENIED, GROUPED, count_bad, stored_versions
+from service.api.access.access_auditor import DENIED_METRIC, GROUPED, count_bad, stored_versions
 from service.api.access.audit_log import AccessRecord, Recorder
 from service.api.access.budget import RejectionCounts
 from service.api.access.judge import AccessFileVersion, version_at
@@ -62,7 +62,7 @@ class AccessCounter:
             unaudited = _unaudited(connection, versions, answered)
         batch = CountBatch()
         for reason, count in grouped.items():
-            batch.counts[DENIED, reason] += count
+            batch.counts[DENIED_METRIC, reason] += count
         for one in unaudited:
             count_bad(batch, UNAUDITED, one.answered_at, {"request_id": one.request_id})
         # Without a version nobody was ever asked for a token: what was served is no access.

@@ -9,14 +9,14 @@ from service.api.routes.request import AnyRequest, session
 from service.errors import InvalidQuestionError
 from service.queries.column_lineage import find_column_lineage
 from service.queries.column_shapes import ColumnLineage, DatasetColumns
-from service.queries.columns import MOST_LISTED, dataset_columns
+from service.queries.columns import MOST_LISTED_COLUMNS, dataset_columns
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.marquez_api.column_lineage import MarquezColumnLineage, marquez_column_lineage
 from service.queries.walk import MOST_DEPTH
 
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 _Limit = Annotated[
-    int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
+    int, QueryParameter(ge=1, le=MOST_LISTED_COLUMNS, description=("Maximum number of results."))
 ]
 _Depth = Annotated[
     int | None,
@@ -46,7 +46,7 @@ def get_columns(
     *,
     dataset: FromQuery[str],
     dataset_namespace: _Text = None,
-    limit: _Limit = MOST_LISTED,
+    limit: _Limit = MOST_LISTED_COLUMNS,
 ) -> DatasetColumns:
     """List the columns of a dataset, each with the columns one step upstream and downstream."""
     with session(request) as asked:

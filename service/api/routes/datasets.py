@@ -13,7 +13,7 @@ from service.queries.dataset_history import DatasetHistory, dataset_history
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.datasets import FURTHEST, Filters, ListPart, list_datasets
 from service.queries.shapes import DatasetDetail, DatasetPage, Why
-from service.queries.unsourced import MOST_HOURS, MOST_LISTED, UnsourcedReads, unsourced_reads
+from service.queries.unsourced import MOST_HOURS, MOST_UNSOURCED, UnsourcedReads, unsourced_reads
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=10_000, description="Maximum number of results.")]
 _Most = Annotated[
@@ -23,7 +23,7 @@ _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 _Offset = Annotated[int, QueryParameter(ge=0, le=FURTHEST, description="Datasets to skip.")]
 
 _MostReads = Annotated[
-    int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
+    int, QueryParameter(ge=1, le=MOST_UNSOURCED, description=("Maximum number of results."))
 ]
 _Hours = Annotated[int, QueryParameter(ge=1, le=MOST_HOURS, description="Number of past hours.")]
 

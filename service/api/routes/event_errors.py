@@ -11,7 +11,7 @@ from litestar.params import QueryParameter
 
 from service.api.routes.request import AnyRequest, Cursor, page, render_for_caller, session
 from service.queries.event_errors import (
-    MOST_LISTED,
+    MOST_EVENT_ERRORS,
     PipelineErrorPage,
     RejectedPage,
     list_pipeline_errors,
@@ -20,7 +20,7 @@ from service.queries.event_errors import (
 from service.queries.set_aside import MOST_SET_ASIDE, SetAsidePage, list_set_aside_events
 
 _Limit = Annotated[
-    int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
+    int, QueryParameter(ge=1, le=MOST_EVENT_ERRORS, description=("Maximum number of results."))
 ]
 _Reason = Annotated[str | None, QueryParameter(max_length=200, description="Of one reason.")]
 

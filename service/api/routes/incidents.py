@@ -9,12 +9,12 @@ from litestar.params import FromPath, QueryParameter
 from litestar.response import Redirect
 
 from alerts.operator_actions.audit import Via
-from alerts.operator_actions.command_requests import Action, CommandRequest
+from alerts.operator_actions.command_requests import CommandAction, CommandRequest
 from service.api.access.gate import who_asks
 from service.api.cross_site import require_own_form
 from service.api.routes.request import (
     HEADERS,
-    MAX_BODY_BYTES,
+    MAX_REQUEST_BYTES,
     AnyRequest,
     Cursor,
     json_body,
@@ -34,7 +34,9 @@ from service.queries.timestamps import parse_end
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
 _All = Annotated[bool, QueryParameter(name="all", description="Include those that have ended.")]
 # As they stand in a path.
-_ACTIONS: dict[str, Action] = {action.replace("_", "-"): action for action in get_args(Action)}
+_ACTIONS: dict[str, CommandAction] = {
+    action.replace("_", "-"): action for action in get_args(CommandAction)
+}
 _DONE, _TAKEN = 200, 202
 _Text = Annotated[str | None, QueryParameter(max_length=80)]
 _REASON_MISSING = (
@@ -74,7 +76,7 @@ class ActionRequest(
     "/api/v1/incidents/{incident_id:str}/{action:str}",
     access="answer",
     sends=ActionRequest,
-    request_max_body_size=MAX_BODY_BYTES,
+    request_max_body_size=MAX_REQUEST_BYTES,
 )
 async def post_action(
     request: AnyRequest, incident_id: FromPath[str], action: FromPath[str]
@@ -136,7 +138,7 @@ def get_incident_page(
     page=True,
     include_in_schema=False,
     response_headers=HEADERS,
-    request_max_body_size=MAX_BODY_BYTES,
+    request_max_body_size=MAX_REQUEST_BYTES,
 )
 async def post_page_action(
     request: AnyRequest, incident_id: FromPath[str], action: FromPath[str]

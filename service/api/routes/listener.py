@@ -14,7 +14,7 @@ from litestar.params import FromPath
 from litestar.response import Stream
 
 from service.api.access.gate import OPEN
-from service.ingest.spark.listener_jar import PATH, Jar, find_jar
+from service.ingest.spark.listener_jar import LISTENER_PATH, Jar, find_jar
 
 _CHUNK_BYTES: Final = 262_144
 _NOT_MODIFIED: Final = 304
@@ -24,7 +24,7 @@ _READING: Final = ThreadPoolExecutor(2, thread_name_prefix="listener")
 _AnyRequest = Request[Any, Any, Any]
 
 
-@get(f"{PATH}/{{name:str}}", access=OPEN, include_in_schema=False)
+@get(f"{LISTENER_PATH}/{{name:str}}", access=OPEN, include_in_schema=False)
 async def get_listener(request: _AnyRequest, state: State, name: FromPath[str]) -> Response[Any]:
     """Return a jar, or for NAME.sha256 its checksum as `sha256sum --check` reads it."""
     loop = asyncio.get_running_loop()

@@ -10,7 +10,13 @@ from litestar.response import Redirect
 from service.api.access.decision import cookie_of
 from service.api.access.gate import OPEN, TOO_MANY, address_of
 from service.api.cross_site import require_own_form
-from service.api.routes.request import HEADERS, MAX_BODY_BYTES, AnyRequest, page, render_for_caller
+from service.api.routes.request import (
+    HEADERS,
+    MAX_REQUEST_BYTES,
+    AnyRequest,
+    page,
+    render_for_caller,
+)
 from service.errors import InvalidQuestionError
 
 _TOKEN: Final = re.compile(r"[!-~]{1,4096}")  # what an Authorization header could hold
@@ -30,7 +36,7 @@ def get_login(request: AnyRequest) -> str:
     page=True,
     include_in_schema=False,
     response_headers=HEADERS,
-    request_max_body_size=MAX_BODY_BYTES,
+    request_max_body_size=MAX_REQUEST_BYTES,
 )
 async def post_login(request: AnyRequest) -> Redirect:
     """Keep the token in the browser; the gate judges it at each page."""

@@ -22,7 +22,7 @@ Cursor = Annotated[
     str | None,
     QueryParameter(max_length=MOST_CHARACTERS, description="`next_cursor` of the previous page."),
 ]
-MAX_BODY_BYTES = 65_536
+MAX_REQUEST_BYTES = 65_536
 _Shape = TypeVar("_Shape")
 
 HEADERS = [ResponseHeader(name=name, value=value) for name, value in PAGE_HEADERS.items()]

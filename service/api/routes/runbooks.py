@@ -14,17 +14,17 @@ from litestar.params import FromPath, QueryParameter
 
 from runbooks.actions.calling import ActionAnswer
 from runbooks.actions.registry import ACTIONS
-from runbooks.html import CONTENT_SECURITY_POLICY, index_html, page_html
-from runbooks.library import PATH
+from runbooks.html import RUNBOOK_CONTENT_POLICY, index_html, page_html
+from runbooks.library import RUNBOOKS_PATH
 from service.actions.action_runner import Requester, run_action
 from service.api.access.gate import OPEN, who_asks, who_of
-from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, json_body
+from service.api.routes.request import MAX_REQUEST_BYTES, AnyRequest, json_body
 
-_HEADERS = [ResponseHeader(name="Content-Security-Policy", value=CONTENT_SECURITY_POLICY)]
+_HEADERS = [ResponseHeader(name="Content-Security-Policy", value=RUNBOOK_CONTENT_POLICY)]
 
 
 @get(
-    PATH,
+    RUNBOOKS_PATH,
     access=OPEN,
     media_type=MediaType.HTML,
     response_headers=_HEADERS,
@@ -37,7 +37,7 @@ def get_runbooks() -> str:
 
 
 @get(
-    f"{PATH}/{{name:str}}",
+    f"{RUNBOOKS_PATH}/{{name:str}}",
     access=OPEN,
     media_type=MediaType.HTML,
     response_headers=_HEADERS,
@@ -79,7 +79,7 @@ def get_actions() -> Actions:
     access="act",
     sends=dict[str, Any],
     status_code=200,
-    request_max_body_size=MAX_BODY_BYTES,
+    request_max_body_size=MAX_REQUEST_BYTES,
 )
 async def post_action(
     request: AnyRequest,

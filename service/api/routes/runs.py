@@ -14,7 +14,7 @@ from service.errors import InvalidQuestionError
 from service.explorer.formatting import facts_of
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.diff import RunDiff, compare_runs, last_good_and_failed
-from service.queries.jobs import MOST_LISTED, JobPage, find_jobs
+from service.queries.jobs import MOST_LISTED_JOBS, JobPage, find_jobs
 from service.queries.run_shapes import RecentRuns, RunAnswer
 from service.queries.runs import NO_RUNS, recent_runs, runs_of_id
 from service.queries.schema_changes import describe_changes
@@ -23,7 +23,7 @@ _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum numb
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 
 _MostJobs = Annotated[
-    int, QueryParameter(ge=1, le=MOST_LISTED, description="Maximum number of jobs.")
+    int, QueryParameter(ge=1, le=MOST_LISTED_JOBS, description="Maximum number of jobs.")
 ]
 _Contains = Annotated[
     str | None,

@@ -10,7 +10,7 @@ from litestar.params import PathParameter, QueryParameter
 from alerts.operator_actions.suppression_windows import WindowEnding, WindowRequest
 from lineage.process.clock import from_micros
 from service.api.access.gate import who_asks
-from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, json_body, session
+from service.api.routes.request import MAX_REQUEST_BYTES, AnyRequest, json_body, session
 from service.incidents.window_requests import Begun, begin_window, end_window
 from service.queries.suppressions import SuppressionList, list_suppressions
 from service.queries.timestamps import parse_end, parse_instant
@@ -48,7 +48,7 @@ def get_suppressions(request: AnyRequest, *, with_ended: _Ended = False) -> Supp
     "/api/v1/suppressions",
     access="suppress",
     sends=SuppressionRequest,
-    request_max_body_size=MAX_BODY_BYTES,
+    request_max_body_size=MAX_REQUEST_BYTES,
 )
 async def post_suppression(request: AnyRequest) -> Begun:
     """Begin one, or plan it."""

@@ -17,9 +17,14 @@ from lineage.process.clock import to_micros
 from service.api.access.gate import OPEN, address_of
 from service.api.routes.request import AnyRequest, require_json
 from service.errors import NotSetUpError, RequestTimeoutError, UnknownPersonError
-from service.incidents.inboxes import BAD_SIGNATURE, PagerDutyInbox, Signed, SlackInbox, Stranger
-from service.incidents.inboxes import MAX_BODY_BYTES as MAX_CLICK_BYTES
-from service.incidents.inboxes import MAX_BODY_BYTES as MAX_EVENT_BYTES
+from service.incidents.inboxes import (
+    BAD_SIGNATURE,
+    MAX_INBOX_BYTES,
+    PagerDutyInbox,
+    Signed,
+    SlackInbox,
+    Stranger,
+)
 from service.incidents.incident_commands import command_transaction
 from service.queries.catalog_session import open_session
 
@@ -77,7 +82,7 @@ def _taken(state: State, call: WebhookPayload) -> WebhookResult:
     "/api/v1/pagerduty/events",
     access=OPEN,
     status_code=200,
-    request_max_body_size=MAX_EVENT_BYTES,
+    request_max_body_size=MAX_INBOX_BYTES,
     include_in_schema=False,
 )
 async def post_event(request: AnyRequest) -> Response[bytes]:
@@ -114,7 +119,7 @@ async def _reject_event(request: AnyRequest) -> None:
     "/api/v1/slack/interactions",
     access=OPEN,
     status_code=200,
-    request_max_body_size=MAX_CLICK_BYTES,
+    request_max_body_size=MAX_INBOX_BYTES,
     include_in_schema=False,
 )
 async def post_interaction(request: AnyRequest) -> Response[bytes]:

@@ -18,7 +18,7 @@ from lineage.states import ALL_TIERS, Sli
 QUERY_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 IMPACT_BOUNDS = (1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 3_600.0, 86_400.0)
 
-Outcome = str  # good | bad | unknown
+CountedOutcome = str  # good | bad | unknown
 
 _AMOUNTS = ("good", "total", "unknown")
 
@@ -41,7 +41,7 @@ class CountBatch(msgspec.Struct):
         counts: by metric and label.
     """
 
-    outcomes: Counter[tuple[str, int, Outcome]] = msgspec.field(default_factory=Counter)
+    outcomes: Counter[tuple[str, int, CountedOutcome]] = msgspec.field(default_factory=Counter)
     buckets: dict[tuple[str, str, str, str], float] = msgspec.field(default_factory=dict)
     counts: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
 
@@ -49,7 +49,7 @@ class CountBatch(msgspec.Struct):
         """Return whether there is anything to add."""
         return bool(self.outcomes or self.buckets or self.counts)
 
-    def count(self, sli: Sli, at: int, outcome: Outcome) -> None:
+    def count(self, sli: Sli, at: int, outcome: CountedOutcome) -> None:
         """Count one event of this SLI at that time, in µs."""
         self.outcomes[sli.id, at // HOUR_MICROS * HOUR_MICROS, outcome] += 1
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from service.cli.commands.operator_name import operator_name
-from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.commands.options import AsJson, DataDir, DatasetName, DatasetNamespace
 from service.cli.terminal import escape_control, plain_lines, print_json
 from service.runtime.settings import read_settings
 
@@ -153,7 +153,7 @@ def notify_downstream(
     dataset: DatasetName = "",
     *,
     note: Annotated[str, typer.Option(help="Text of the message.")],
-    namespace: Namespace = None,
+    namespace: DatasetNamespace = None,
     incident: Annotated[
         str | None, typer.Option(help="Use the roots of this incident instead of a dataset.")
     ] = None,

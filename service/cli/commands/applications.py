@@ -14,7 +14,7 @@ from service.cli.terminal import (
     show_answer,
     wrapping_table,
 )
-from service.queries.applications import MOST_LISTED, ApplicationList, list_applications
+from service.queries.applications import MOST_APPLICATIONS, ApplicationList, list_applications
 from service.queries.catalog_session import open_session
 from service.runtime.settings import read_settings
 
@@ -35,7 +35,7 @@ def main(
         bool, typer.Option("--failed", help="Only applications that failed.")
     ] = False,
     limit: Annotated[
-        int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of applications.")
+        int, typer.Option(min=1, max=MOST_APPLICATIONS, help="Maximum number of applications.")
     ] = 50,
     as_json: AsJson = False,
 ) -> None:

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import escape_markup, local_time, print_table, show_answer, wrapping_table
 from service.queries.audit import (
-    MOST_LISTED,
+    MOST_AUDIT_ROWS,
     AccessFilters,
     AccessPage,
     AuditFilters,
@@ -55,7 +55,7 @@ def access_audit(  # noqa: PLR0913 - each is an option
     who: Annotated[str | None, typer.Option(help="Only this token name.")] = None,
     action: Annotated[str | None, typer.Option(help="Only this action, e.g. `lineage`.")] = None,
     decision: Annotated[str | None, typer.Option(help="Only this decision: allow or deny.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_AUDIT_ROWS, help="Maximum number.")] = 50,
     as_json: AsJson = False,
 ) -> None:
     """List accesses to the API and whether the policy allowed them, newest first."""

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from service.cli.commands.options import AsJson, replace_url
-from service.cli.commands.render_alerts import LinewardUrl, PolicyFile, checked_url
+from service.cli.commands.render_alerts import LinewardUrl, PolicyOption, checked_url
 from service.cli.commands.render_dashboards import rendered_dashboards
 from service.cli.terminal import plain_lines, print_json, warn
 from service.errors import RejectedInputError
@@ -28,7 +28,7 @@ def push(
         Path, typer.Option(help="File with the token of a service account (Editor).")
     ],
     lineward_url: LinewardUrl = None,
-    policy: PolicyFile = None,
+    policy: PolicyOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Create or update the dashboards and their folder; running it again changes nothing."""

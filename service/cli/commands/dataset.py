@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.console import Group, RenderableType
 
-from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.commands.options import AsJson, DataDir, DatasetName, DatasetNamespace
 from service.cli.terminal import (
     console,
     escape_markup,
@@ -35,7 +35,7 @@ MOST_SHOWN = 1_000
 @app.command()
 def why(
     dataset: DatasetName,
-    namespace: Namespace = None,
+    namespace: DatasetNamespace = None,
     data_dir: DataDir = None,
     *,
     as_json: AsJson = False,
@@ -57,7 +57,7 @@ def why(
 @app.command()
 def impact(
     dataset: DatasetName,
-    namespace: Namespace = None,
+    namespace: DatasetNamespace = None,
     data_dir: DataDir = None,
     *,
     as_json: AsJson = False,
@@ -93,7 +93,7 @@ def _title(answer: Impact) -> str:
 @app.command()
 def history(
     dataset: DatasetName,
-    namespace: Namespace = None,
+    namespace: DatasetNamespace = None,
     data_dir: DataDir = None,
     *,
     limit: Annotated[int, typer.Option(min=1, max=MOST_SHOWN, help="Maximum number of each.")] = 20,

@@ -21,7 +21,7 @@ from service.queries.catalog_session import open_session
 from service.queries.datasets import FURTHEST, Filters, ListPart, list_datasets
 from service.queries.shapes import DatasetPage
 from service.queries.timestamps import stale_warning
-from service.queries.unsourced import MOST_HOURS, MOST_LISTED, UnsourcedReads, unsourced_reads
+from service.queries.unsourced import MOST_HOURS, MOST_UNSOURCED, UnsourcedReads, unsourced_reads
 from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
@@ -76,7 +76,7 @@ def unsourced(
     data_dir: DataDir = None,
     *,
     hours: Annotated[int, typer.Option(min=1, max=MOST_HOURS, help="Number of past hours.")] = 24,
-    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_UNSOURCED, help="Maximum number.")] = 50,
     as_json: AsJson = False,
 ) -> None:
     """List datasets that were read without a known write, most readers first."""

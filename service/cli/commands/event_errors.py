@@ -10,7 +10,7 @@ from service.cli.terminal import escape_markup, local_time, print_table, show_an
 from service.errors import NoDataError
 from service.queries.catalog_session import open_session
 from service.queries.event_errors import (
-    MOST_LISTED,
+    MOST_EVENT_ERRORS,
     PipelineErrorPage,
     RejectedPage,
     list_pipeline_errors,
@@ -21,7 +21,7 @@ from service.runtime.settings import read_settings
 
 app = typer.Typer(add_completion=False)
 _HEAD = 200  # characters of a body
-_Limit = Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number.")]
+_Limit = Annotated[int, typer.Option(min=1, max=MOST_EVENT_ERRORS, help="Maximum number.")]
 _Reason = Annotated[str | None, typer.Option(help="Only this reason, e.g. `too_deep`.")]
 
 

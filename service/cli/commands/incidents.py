@@ -27,7 +27,7 @@ from service.queries.incidents import list_incidents
 from service.runtime.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from alerts.operator_actions.command_requests import Action
+    from alerts.operator_actions.command_requests import CommandAction
 
 app = typer.Typer(add_completion=False)
 _MOST_SHOWN = 50  # datasets of one incident
@@ -189,7 +189,7 @@ def false_alarm(
 def request_action(  # noqa: PLR0913 - the fields of a request
     settings: Settings,
     incident: str,
-    action: "Action",
+    action: "CommandAction",
     *,
     note: str = "",
     until: int | None = None,

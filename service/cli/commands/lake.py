@@ -7,7 +7,7 @@ import typer
 from rich.console import Group, RenderableType
 
 from service.cli.commands.diff import error_text
-from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.commands.options import AsJson, DataDir, DatasetName, DatasetNamespace
 from service.cli.terminal import (
     escape_markup,
     local_time,
@@ -66,7 +66,7 @@ def run(  # noqa: PLR0913 - each is an option
 @app.command()
 def dataset(  # noqa: PLR0913 - each is an option
     dataset: DatasetName,
-    namespace: Namespace = None,
+    namespace: DatasetNamespace = None,
     *,
     first: Annotated[str, typer.Option("--from", help=f"Start: {_WHEN}")],
     last: Annotated[str, typer.Option("--to", help=f"End: {_WHEN} A day counts to its end.")],

@@ -7,7 +7,7 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from service.cli.commands.options import AsJson, DataDir, Namespace, completed_datasets
+from service.cli.commands.options import AsJson, DataDir, DatasetNamespace, completed_datasets
 from service.cli.terminal import (
     draw_tree,
     elsewhere_note,
@@ -21,7 +21,7 @@ from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.column_lineage import find_column_lineage
 from service.queries.column_shapes import ColumnLineage, ColumnNode
 from service.queries.columns import dataset_or_column_named, describe_transformation
-from service.queries.dataset_lookup import Dataset, resolve_dataset
+from service.queries.dataset_lookup import KnownDataset, resolve_dataset
 from service.queries.edge_runs import EdgeRun, Touched
 from service.queries.lineage import ORIGIN_WORDS, find_lineage
 from service.queries.lineage_at import PastLineage, PastNode, past_lineage
@@ -44,7 +44,7 @@ def main(  # noqa: PLR0913 - each is an option
             autocompletion=completed_datasets,
         ),
     ],
-    namespace: Namespace = None,
+    namespace: DatasetNamespace = None,
     data_dir: DataDir = None,
     *,
     depth: Annotated[int, typer.Option(min=1, max=MOST_DEPTH, help="Number of hops.")] = 5,
@@ -66,14 +66,14 @@ def main(  # noqa: PLR0913 - each is an option
 
 def _named(
     asked: CatalogSession, name: str, namespace: str | None, column: str | None
-) -> tuple[Dataset, str | None]:
+) -> tuple[KnownDataset, str | None]:
     if column is not None:
         return resolve_dataset(asked.reader, name, namespace), column
     return dataset_or_column_named(asked.reader, name, namespace)
 
 
 def _answer(
-    asked: CatalogSession, named: Dataset, column: str | None, *, depth: int, at: str | None
+    asked: CatalogSession, named: KnownDataset, column: str | None, *, depth: int, at: str | None
 ) -> Lineage | PastLineage | ColumnLineage:
     if column is None and at is None:
         return find_lineage(asked, named, depth=depth)

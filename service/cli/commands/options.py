@@ -36,7 +36,7 @@ DatasetName = Annotated[
         autocompletion=completed_datasets,
     ),
 ]
-Namespace = Annotated[
+DatasetNamespace = Annotated[
     str | None,
     typer.Option(
         "--namespace", help="Namespace of the dataset; DATASET must then be its full name."

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from alerts.rules.rule_file import AlertOwners
     from lineage.policy.model import Policy
 
-PolicyFile = Annotated[Path | None, typer.Option("--policy", help="Policy file [LINEWARD_POLICY].")]
+PolicyOption = Annotated[
+    Path | None, typer.Option("--policy", help="Policy file [LINEWARD_POLICY].")
+]
 LinewardUrl = Annotated[
     str | None,
     typer.Option(help="Public address of Lineward's API and pages \\[from the settings]."),
@@ -38,7 +40,7 @@ _UNANSWERED = (
 
 def rules(  # noqa: PLR0913 - each is an option of the command
     *,
-    policy: PolicyFile = None,
+    policy: PolicyOption = None,
     lineward_url: LinewardUrl = None,
     platform: _Platform = "platform",
     engineering: _Engineering = None,
@@ -68,7 +70,7 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
         str,
         typer.Option(help="External dead man's switch: receives the Watchdog, alerts if it stops."),
     ],
-    policy: PolicyFile = None,
+    policy: PolicyOption = None,
     lineward_url: LinewardUrl = None,
     token_file: Annotated[
         Path | None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from service.cli.commands.render_alerts import LinewardUrl, PolicyFile, checked_url, policy_in
+from service.cli.commands.render_alerts import LinewardUrl, PolicyOption, checked_url, policy_in
 from service.cli.terminal import plain_lines
 from service.errors import RejectedInputError
 from service.runtime.settings import read_settings
@@ -36,7 +36,7 @@ def dashboards(
             "--format", help="Files to provision, ConfigMaps for the sidecar, or text to read."
         ),
     ] = _Form.FILES,
-    policy: PolicyFile = None,
+    policy: PolicyOption = None,
     lineward_url: LinewardUrl = None,
     path: Annotated[
         str | None, typer.Option(help="Path of the folder inside Grafana, for the provider.")

@@ -7,11 +7,11 @@ import typer
 
 from lineage.process.clock import to_micros
 from service.cli.commands.operator_name import operator_name
-from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.commands.options import AsJson, DataDir, DatasetName, DatasetNamespace
 from service.cli.terminal import console, escape_markup, print_json
 from service.errors import RejectedInputError
 from service.queries.catalog_session import open_session
-from service.queries.dataset_lookup import Dataset, resolve_dataset
+from service.queries.dataset_lookup import KnownDataset, resolve_dataset
 from service.runtime.settings import Settings, read_settings
 
 app = typer.Typer(add_completion=False)
@@ -21,7 +21,7 @@ app = typer.Typer(add_completion=False)
 def main(
     dataset: DatasetName,
     note: Annotated[str, typer.Option(help="Reason, recorded in the audit log.")],
-    namespace: Namespace = None,
+    namespace: DatasetNamespace = None,
     data_dir: DataDir = None,
     *,
     as_json: AsJson = False,
@@ -41,7 +41,7 @@ def main(
         console().print(escape_markup(f"{name}: the next evaluation retires it"))
 
 
-def _request(settings: Settings, dataset: Dataset, note: str, now: datetime) -> None:
+def _request(settings: Settings, dataset: KnownDataset, note: str, now: datetime) -> None:
     """Request the retirement, with an audit row in the same transaction."""
     from sqlalchemy import delete, insert  # noqa: PLC0415 - SQLAlchemy only once there is a dataset
 

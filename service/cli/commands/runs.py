@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.console import Group, RenderableType
 
-from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.commands.options import AsJson, DataDir, DatasetName, DatasetNamespace
 from service.cli.terminal import (
     escape_markup,
     local_time,
@@ -17,7 +17,7 @@ from service.cli.terminal import (
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.deleted_runs import where_older_runs_are
-from service.queries.jobs import MOST_LISTED, JobPage, find_jobs
+from service.queries.jobs import MOST_LISTED_JOBS, JobPage, find_jobs
 from service.queries.run_shapes import RecentRuns
 from service.queries.runs import recent_runs
 from service.queries.timestamps import short_duration
@@ -29,7 +29,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def runs(
     dataset: DatasetName,
-    namespace: Namespace = None,
+    namespace: DatasetNamespace = None,
     data_dir: DataDir = None,
     *,
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 20,
@@ -73,7 +73,7 @@ def jobs(
         str | None, typer.Option(help="Only job names that contain this text.")
     ] = None,
     limit: Annotated[
-        int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of jobs.")
+        int, typer.Option(min=1, max=MOST_LISTED_JOBS, help="Maximum number of jobs.")
     ] = 50,
     as_json: AsJson = False,
 ) -> None:

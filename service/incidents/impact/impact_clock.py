@@ -10,7 +10,13 @@ from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import incident
 from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from lineage.states import IMPACT_ANALYSIS
-from service.api.served.counter_buffer import IMPACT_BOUNDS, CountBatch, Outcome, Series, add_batch
+from service.api.served.counter_buffer import (
+    IMPACT_BOUNDS,
+    CountBatch,
+    CountedOutcome,
+    Series,
+    add_batch,
+)
 from service.incidents.impact.pages import (
     Page,
     accepted_at,
@@ -21,11 +27,11 @@ from service.incidents.impact.pages import (
     running_pages,
 )
 
-METRIC: Final = "lineage_impact_analysis_seconds"
+IMPACT_METRIC: Final = "lineage_impact_analysis_seconds"
 GOOD_BELOW_SECONDS: Final = 900.0
 # An incident that was resolved or silenced before its first notification has paged nobody.
 LEFT_OUT: Final = "left_out"
-_SERIES: Final = Series(METRIC, "lineward", "impact", IMPACT_BOUNDS)
+_SERIES: Final = Series(IMPACT_METRIC, "lineward", "impact", IMPACT_BOUNDS)
 # What is bad already is waited for, for its duration's sake: as long as the histogram has bounds.
 _WAITED_MICROS: Final = int(IMPACT_BOUNDS[-1] * SECOND_MICROS)
 
@@ -70,7 +76,7 @@ def _walked(connection: Connection, page: Page, now: int) -> Page:
 
 def outcome_of(
     fault_at: int, taken_at: int | None, state: NotificationState | None, now: int
-) -> Outcome | None:
+) -> CountedOutcome | None:
     """Return good for less than 15 minutes; bad after them, even if somebody took it since.
 
     Args:
@@ -85,7 +91,7 @@ def outcome_of(
     return None if is_in_time else _unaccepted_outcome(state)
 
 
-def _unaccepted_outcome(state: NotificationState | None) -> Outcome:
+def _unaccepted_outcome(state: NotificationState | None) -> CountedOutcome:
     """Return the outcome of a page that nobody accepted in time."""
     if state is None:
         return "unknown"

@@ -5,8 +5,8 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, select, text
 
-from alerts.incidents.lifecycle import RULES
-from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.incidents.lifecycle import LIFECYCLE_RULES
+from alerts.notify.channels.page_actions import action_of
 from alerts.notify.channels.registry import can_page
 from alerts.notify.message import Message, from_json
 from alerts.notify.notification_state import NotificationState
@@ -110,9 +110,9 @@ def fault_start(connection: Connection, page: Page, since: Paged) -> FaultStart:
 
 def _instant(kind: str, onset: int, page: Page) -> int:
     """Return the time of a FAIL, or the end of the hold of a late dataset."""
-    if kind in RULES.at_once:
+    if kind in LIFECYCLE_RULES.at_once:
         return page.seen_at  # of an access that was let in, the hour is all that is kept
-    return onset if kind in _FAILED else onset + round(RULES.open_seconds * SECOND_MICROS)
+    return onset if kind in _FAILED else onset + round(LIFECYCLE_RULES.open_seconds * SECOND_MICROS)
 
 
 def load_page_state(connection: Connection, page: Page) -> NotificationState | None:

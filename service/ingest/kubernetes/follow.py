@@ -6,9 +6,9 @@ before the next one is asked for, so that memory does not grow with the objects.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from threading import Event
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import msgspec
 import structlog
@@ -21,12 +21,12 @@ from urllib3.exceptions import HTTPError
 
 from lineage.process.clock import Clock, system_clock, to_micros
 from service.ingest.kubernetes.connection import Listing, Resource, describe_error, read_page
+from service.ingest.kubernetes.manifests import Manifest
 
 GONE: Final = 410
 _DELETED, _BOOKMARK = "DELETED", "BOOKMARK"
 _LONGEST_PAUSE_SECONDS: Final = 60.0
 _log = structlog.get_logger()
-Manifest = Mapping[str, Any]
 
 
 class Sink(Protocol):

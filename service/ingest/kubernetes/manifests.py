@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from lineage.catalog.meta_keys import ListenerState
 from lineage.names.keys import NAME_BYTES, REPLACEMENT, key, shorten
 from lineage.names.names import job_of
 from lineage.process.clock import instant_text, to_micros
@@ -56,7 +57,7 @@ def application_row(manifest: Manifest, reading: Reading, seen_at: int) -> dict[
         "job_namespace": _conf(manifest).get(_NAMESPACE),
         "job_name": job_name_of(manifest),
         "spark_id": status.get("sparkApplicationId") or None,
-        "has_listener": int(has_listener(manifest)),
+        "has_listener": _listener_state(manifest),
         "state": state,
         "is_ended": state in ENDED,
         "is_newest": False,
@@ -101,6 +102,10 @@ def has_listener(manifest: Manifest) -> bool:
     return LISTENER in _conf(manifest).get(_LISTENERS, "")
 
 
+def _listener_state(manifest: Manifest) -> ListenerState:
+    return ListenerState.IN_SETTINGS if has_listener(manifest) else ListenerState.ABSENT
+
+
 def outputs_of(manifest: Manifest, reading: Reading) -> Iterator[int]:
     """Yield the keys of the datasets that the annotation names: `NAMESPACE NAME`, one a line."""
     notes = _part(_part(manifest, "metadata"), "annotations")
@@ -112,7 +117,7 @@ def outputs_of(manifest: Manifest, reading: Reading) -> Iterator[int]:
 def _summary(row: Mapping[str, Any]) -> str:
     """Return one sentence. It begins with the time, so that the greatest one is the newest."""
     named = f"SparkApplication {row['kube_namespace']}/{row['name']}"
-    listener = WITHOUT_LISTENER if row["has_listener"] == 0 else ""
+    listener = WITHOUT_LISTENER if row["has_listener"] == ListenerState.ABSENT else ""
     problem = f", {row['problem']}" if row["problem"] else ""
     at = instant_text(row["submitted_at"])
     return f"{at} as {named}{listener}{STATE_NOW}{row['state']}{problem}"

@@ -1,6 +1,6 @@
 """Store of what the kubernetes role sees; each call is one small transaction."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import structlog
@@ -20,16 +20,15 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.meta_keys import APPLICATIONS, BY_EVENTS, LONGEST_PAUSE_MICROS
+from lineage.catalog.meta_keys import APPLICATIONS, LONGEST_PAUSE_MICROS, ListenerState
 from lineage.catalog.trouble import CatalogError
 from lineage.catalog.upsert import fold_rows, newest
 from lineage.process.health import HEALTH
 from service.ingest.kubernetes import manifests
 from service.ingest.kubernetes.connection import Resource
-from service.ingest.kubernetes.manifests import Reading
+from service.ingest.kubernetes.manifests import Manifest, Reading
 
 _log = structlog.get_logger()
-Manifest = Mapping[str, Any]
 _NOTED_EACH_MICROS: Final = 10_000_000  # how often a watch that sees nothing new writes its time
 _application = tables.spark_application
 _watch = tables.kubernetes_watch
@@ -45,14 +44,14 @@ _NEWEST: Final = text("""
 # The listener may be configured where Lineward does not look (the image, `spark-defaults.conf`). Of
 # a job whose settings had none before either, the events of one of the last runs show that it has.
 _REPORTED: Final = text(f"""
-    UPDATE spark_application SET has_listener = {BY_EVENTS},
+    UPDATE spark_application SET has_listener = {ListenerState.BY_EVENTS},
         summary = replace(summary, '{manifests.WITHOUT_LISTENER}', '')
-    WHERE uid IN :uids AND has_listener = 0 AND EXISTS (
+    WHERE uid IN :uids AND has_listener = {ListenerState.ABSENT} AND EXISTS (
         SELECT 1 FROM (
             SELECT o.spark_id FROM spark_application o
             WHERE o.job_name = spark_application.job_name
                 AND coalesce(o.job_namespace, '') = coalesce(spark_application.job_namespace, '')
-            AND o.has_listener IN (0, {BY_EVENTS})
+            AND o.has_listener IN ({ListenerState.ABSENT}, {ListenerState.BY_EVENTS})
             ORDER BY o.submitted_at DESC LIMIT 10
         ) AS e CROSS JOIN run r
         WHERE r.application_id = e.spark_id AND coalesce(r.evidence, '') <> 'alone')

@@ -29,7 +29,7 @@ _SPAN_SECONDS = 7_200.0
 _AT_ONCE = 4
 _log = structlog.get_logger()
 
-Run = tuple[str, str, str]  # run id, job namespace, job name
+_Run = tuple[str, str, str]  # run id, job namespace, job name
 
 
 class Prober:
@@ -105,11 +105,11 @@ class Comparer:
             _log.warning("runs_missing", there=len(there), here=len(here))
         return found
 
-    async def _known_there(self, ours: list[Run]) -> list[tuple[Run, bool | None]]:
+    async def _known_there(self, ours: list[_Run]) -> list[tuple[_Run, bool | None]]:
         """Return each run with whether Marquez has it; None where Marquez rejects its id."""
         slots = asyncio.Semaphore(_AT_ONCE)
 
-        async def known(run: Run) -> tuple[Run, bool | None]:
+        async def known(run: _Run) -> tuple[_Run, bool | None]:
             async with slots:
                 try:
                     return run, await self._marquez.has_run(run[0])
@@ -119,7 +119,7 @@ class Comparer:
 
         return await asyncio.gather(*(known(run) for run in ours))
 
-    async def _their_runs(self, since: int, until: int) -> list[Run]:
+    async def _their_runs(self, since: int, until: int) -> list[_Run]:
         """Return some runs of the span, from a moment that changes from time to time."""
         events = await self._marquez.events(after=since, before=until, limit=_MOST_RUNS)
         if len(events) == _MOST_RUNS:
@@ -130,7 +130,7 @@ class Comparer:
         return list(runs.values())
 
 
-def _examples(there: list[Run], here: list[Run]) -> list[MissingRunRow]:
+def _examples(there: list[_Run], here: list[_Run]) -> list[MissingRunRow]:
     return [
         MissingRunRow(side, *run)
         for side, runs in (("there", there), ("here", here))

@@ -51,7 +51,7 @@ class RunRejectedError(MarquezError):
     """Error: Marquez says neither that it knows this one run nor that it does not."""
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class SendResult(msgspec.Struct, frozen=True):
     """Result of sending one event.
 
     Attributes:
@@ -93,12 +93,12 @@ class Marquez:
         """Close its connections."""
         await self._client.aclose()
 
-    async def post(self, body: bytes) -> Verdict:
+    async def post(self, body: bytes) -> SendResult:
         """Send one event; never raises: what went wrong is the verdict."""
         try:
             answer = await self._ask("POST", "/api/v1/lineage", content=body, headers=_JSON)
         except MarquezError as error:
-            return Verdict("failed", "unreachable", str(error))
+            return SendResult("failed", "unreachable", str(error))
         return _verdict(answer)
 
     async def events(self, *, after: int, before: int, limit: int) -> list[Pulled]:
@@ -178,16 +178,16 @@ async def _bounded(response: httpx.Response) -> bytes:
     return bytes(body)
 
 
-def _verdict(answer: _Answer) -> Verdict:
+def _verdict(answer: _Answer) -> SendResult:
     detail = f"HTTP {answer.status} {_shown(answer.body)}".strip()
     if httpx.codes.is_success(answer.status):
-        return Verdict("sent")
+        return SendResult("sent")
     if answer.status in _REJECTIONS:
-        return Verdict("rejected", f"http_{answer.status}", detail)
+        return SendResult("rejected", f"http_{answer.status}", detail)
     if httpx.codes.is_server_error(answer.status) and _is_clients_fault(answer.body):
         # JSON that it cannot map, as a facet of another type, is a 500 that says 400 inside.
-        return Verdict("rejected", "unprocessable", detail)
-    return Verdict("failed", f"http_{answer.status}", detail, answer.status)
+        return SendResult("rejected", "unprocessable", detail)
+    return SendResult("failed", f"http_{answer.status}", detail, answer.status)
 
 
 def _is_clients_fault(body: bytes) -> bool:

@@ -10,7 +10,7 @@ import structlog
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
 from service.ingest.collector_spool import Spooled
-from service.ingest.marquez.client import Marquez, Verdict
+from service.ingest.marquez.client import Marquez, SendResult
 from service.ingest.marquez.event_identity import EventCore, valid_core
 from service.ingest.marquez.settings import MarquezSettings
 
@@ -147,7 +147,7 @@ class EventSender:
         self._failures_in_a_row = 0
         self.passes += 1
 
-    def _fail(self, trial: Trial, verdict: Verdict) -> None:
+    def _fail(self, trial: Trial, verdict: SendResult) -> None:
         self._failures_in_a_row += 1
         if self._failures_in_a_row == _AWAY_AFTER:
             _log.warning("marquez_away", reason=verdict.reason, detail=verdict.detail)

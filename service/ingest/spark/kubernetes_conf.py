@@ -13,7 +13,7 @@ import msgspec
 import yaml
 
 from service.errors import RejectedInputError
-from service.ingest.spark.listener_jar import PATH, jar_name
+from service.ingest.spark.listener_jar import LISTENER_PATH, jar_name
 from service.ingest.spark.spark_conf import FILE_SETTING, Destinations, Setting, lossless_settings
 
 Operator = Literal["kubeflow", "apache"]
@@ -46,7 +46,7 @@ class Cluster(msgspec.Struct, frozen=True, kw_only=True):
 
 def jar_url(scala: str, api_url: str = API_URL) -> str:
     """Return the address at which the service serves the listener's jar."""
-    return f"{api_url}{PATH}/{jar_name(scala)}"
+    return f"{api_url}{LISTENER_PATH}/{jar_name(scala)}"
 
 
 def cluster_settings(place: Destinations, cluster: Cluster) -> list[Setting]:

@@ -10,7 +10,7 @@ import msgspec
 from service.errors import UnknownFileError
 from service.ingest.spark.spark_conf import LISTENER_VERSION, SCALA_OF_SPARK
 
-PATH: Final = "/listener"
+LISTENER_PATH: Final = "/listener"
 # Names without a version stay the same when Lineward is upgraded: jobs name them for years.
 _FILES: Final = {
     f"openlineage-spark_{scala}.jar": f"openlineage-spark_{scala}-{LISTENER_VERSION}.jar"

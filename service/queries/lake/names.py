@@ -14,11 +14,11 @@ from lineage.catalog.queries import IS_LINK
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, pairs_of
 from lineage.names.keys import CUT, key
-from lineage.names.names import fold, split_joined
+from lineage.names.names import Name, fold, split_joined
 from lineage.policy import Policy, folds_of
 from lineage.policy.fold import pattern_parts
 from service.errors import AmbiguousDatasetError, UnknownDatasetError
-from service.queries.dataset_lookup import Dataset, resolve_dataset
+from service.queries.dataset_lookup import KnownDataset, resolve_dataset
 from service.queries.visibility import Visibility, sql_filter
 
 # No encoder of JSON writes these as escapes, and no rule that folds names changes them.
@@ -26,7 +26,6 @@ _WORD: Final = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
 _CHANGING: Final = re.compile(r"\{[^{}]*\}|[*?]")  # in the patterns of folds
 _REDACTED: Final = re.compile(r"\[redacted\]")
 _SHORTEST, _LONGEST = 3, 100
-Name = tuple[str, str]
 
 _KNOWN: Final = "SELECT dataset_key, canonical_key FROM dataset WHERE dataset_key IN (:keys)"
 _MEMBERS: Final = """
@@ -93,7 +92,7 @@ def find_with_all_names(
     wanted: str,
     namespace: str | None,
     visibility: Visibility,
-) -> tuple[Dataset, list[Name]]:
+) -> tuple[KnownDataset, list[Name]]:
     """Return the dataset that is meant, and all names that lead to it.
 
     A dataset that the catalog has forgotten is named with its namespace. Only who may see every

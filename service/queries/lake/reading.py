@@ -22,7 +22,7 @@ from service.errors import (
 from service.queries.catalog_session import CatalogSession
 from service.queries.deleted_runs import LAKE_BEGINS
 from service.queries.lake.windows import LakeSearchWindow
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso_of
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ class LakeRead(msgspec.Struct, frozen=True):
         lake_begins: first day of which the lake holds events.
     """
 
-    first_at: Instant
-    last_at: Instant
+    first_at: IsoTime
+    last_at: IsoTime
     events: int
     days_without_events: list[str]
     lake_begins: str

@@ -7,7 +7,7 @@ import msgspec
 
 from lineage.catalog.reader import CatalogReader
 from lineage.names.near_names import case_key, near_key, place_key
-from service.queries.lint.estate import Job, LintInput, NamedDataset, applications_of
+from service.queries.lint.estate import EstateJob, LintInput, NamedDataset, applications_of
 
 _MOST_ASKED = 5_000  # datasets whose jobs are asked for: a lint is an answer, no report
 
@@ -84,9 +84,9 @@ def _alike(known: LintInput) -> Iterator[tuple[str, list[NamedDataset]]]:
 
 
 def _in_one_job(
-    group: list[NamedDataset], jobs: dict[int, set[Job]]
-) -> tuple[list[NamedDataset], Job | None]:
-    by_job: dict[Job, list[NamedDataset]] = defaultdict(list)
+    group: list[NamedDataset], jobs: dict[int, set[EstateJob]]
+) -> tuple[list[NamedDataset], EstateJob | None]:
+    by_job: dict[EstateJob, list[NamedDataset]] = defaultdict(list)
     for one in group:
         for job in jobs.get(one.key, ()):
             by_job[job].append(one)

@@ -35,7 +35,7 @@ SELECT namespace, name, new_datasets, example_namespace, example_name FROM name_
 WHERE is_explosion ORDER BY new_datasets DESC, namespace, name LIMIT :most
 """
 
-Job = tuple[str, str]
+EstateJob = tuple[str, str]
 
 
 class NamedDataset(msgspec.Struct, frozen=True):
@@ -92,9 +92,9 @@ def load_estate(reader: CatalogReader, *, most: int = MOST_DATASETS) -> LintInpu
     return LintInput(datasets[:most], symlinks, explosions, len(datasets) > most)
 
 
-def applications_of(reader: CatalogReader, keys: Iterable[int]) -> dict[int, set[Job]]:
+def applications_of(reader: CatalogReader, keys: Iterable[int]) -> dict[int, set[EstateJob]]:
     """Return the applications that read or wrote each of these datasets."""
-    found: dict[int, set[Job]] = defaultdict(set)
+    found: dict[int, set[EstateJob]] = defaultdict(set)
     for key, namespace, name in rows_for(reader, _JOBS, keys):
         found[key].add((namespace, name))
     return found

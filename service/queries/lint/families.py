@@ -10,8 +10,9 @@ from lineage.names.patterns import is_variable, pattern_of, stable_name, tighten
 from lineage.policy import Policy, folds_of
 from lineage.policy.compiled_folds import fold_problems
 from lineage.policy.fold import Fold
+from lineage.policy.patterns import pattern_of_both
 from service.queries.lint.estate import Explosion, LintInput, NamedDataset
-from service.queries.lint.findings import fold_line, pattern_of_both
+from service.queries.lint.findings import fold_line
 
 # Three months of a table are a habit; of names with a number alone many are tables for good.
 _LEAST_DATED, _LEAST_NUMBERED = 3, 20

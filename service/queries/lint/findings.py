@@ -1,12 +1,10 @@
 """Findings of `lineward lint`: their documented shapes, and lines of the policy to copy."""
 
-import json
-
 import msgspec
 
-from lineage.names.names import join_parts, split_joined
+from lineage.names.names import join_parts
 from lineage.policy.fold import Fold
-from lineage.policy.patterns import Pattern, PatternParts, dataset_of
+from lineage.policy.patterns import dataset_of, pattern_of_both, pattern_yaml, quote_yaml
 
 _Name = tuple[str, str]
 
@@ -56,41 +54,26 @@ class LintAnswer(msgspec.Struct, frozen=True):
 
 def alias_line(name: _Name, dataset: _Name) -> str:
     """Return a line of `aliases:`."""
-    return f"- {{name: {_quoted(join_parts(*name))}, dataset: {_quoted(join_parts(*dataset))}}}"
+    return f"- {{{_both_names(name, dataset)}}}"
 
 
 def apart_line(name: _Name, dataset: _Name) -> str:
     """Return a line of `aliases:` that keeps two datasets apart."""
-    both = f"name: {_quoted(join_parts(*name))}, dataset: {_quoted(join_parts(*dataset))}"
-    return f"- {{{both}, apart: true}}"
+    return f"- {{{_both_names(name, dataset)}, apart: true}}"
+
+
+def _both_names(name: _Name, dataset: _Name) -> str:
+    return f"name: {quote_yaml(join_parts(*name))}, dataset: {quote_yaml(join_parts(*dataset))}"
 
 
 def tier_line(dataset: _Name, tier: str) -> str:
     """Return a line of `datasets:`."""
-    return f"- {{match: {_written(pattern_of_both(*dataset))}, tier: {tier}}}"
+    return f"- {{match: {pattern_yaml(pattern_of_both(*dataset))}, tier: {tier}}}"
 
 
 def fold_line(fold: Fold) -> str:
     """Return a line of `folds:`."""
-    return f"- {{match: {_written(fold.match)}, dataset: {_written(fold.dataset)}}}"
-
-
-def pattern_of_both(namespace: str, name: str) -> Pattern:
-    """Return one joined pattern if it is unambiguous, else its two parts."""
-    text = join_parts(namespace, name)
-    return text if split_joined(text) == (namespace, name) else PatternParts(namespace, name)
-
-
-def _written(pattern: Pattern) -> str:
-    if isinstance(pattern, PatternParts):
-        return f"{{namespace: {_quoted(pattern.namespace)}, name: {_quoted(pattern.name)}}}"
-    return _quoted(pattern)
-
-
-def _quoted(text: str) -> str:
-    """JSON is YAML, but for the characters that YAML takes escaped alone."""
-    quoted = json.dumps(text, ensure_ascii=False)
-    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in quoted)
+    return f"- {{match: {pattern_yaml(fold.match)}, dataset: {pattern_yaml(fold.dataset)}}}"
 
 
 def is_expressible(name: _Name) -> bool:

@@ -8,16 +8,22 @@ import msgspec
 
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import pairs_of
+from lineage.names.names import Name
 from service.errors import InvalidQuestionError, UnknownNodeError
 from service.queries.catalog_session import CatalogSession
-from service.queries.column_lineage import Column, ColumnEdge, ColumnWalk, column_cuts_of, edges_of
+from service.queries.column_lineage import (
+    ColumnEdge,
+    ColumnKey,
+    ColumnWalk,
+    column_cuts_of,
+    edges_of,
+)
 from service.queries.columns import stored_transformations, types_of
-from service.queries.dataset_lookup import Dataset
+from service.queries.dataset_lookup import KnownDataset
 from service.queries.marquez_api.ids import find_node, unknown_node
 from service.queries.marquez_api.lineage_shapes import MarquezEdge
 from service.queries.schema_changes import fields_of
 from service.queries.visibility import Visibility
-from service.queries.walk import Name
 
 _FIELD: Final = "datasetField"
 _EDGES_CUT = "some columns have too many sources: not all edges are shown"
@@ -75,8 +81,8 @@ class MarquezColumnLineage(msgspec.Struct, frozen=True):
 class _Graph(msgspec.Struct):
     """Columns that the walks found, and the edges between them."""
 
-    names: dict[Column, Name]
-    edges: dict[tuple[Column, Column], ColumnEdge]  # upstream, downstream
+    names: dict[ColumnKey, Name]
+    edges: dict[tuple[ColumnKey, ColumnKey], ColumnEdge]  # upstream, downstream
 
 
 def marquez_column_lineage(
@@ -99,7 +105,7 @@ def marquez_column_lineage(
     return MarquezColumnLineage(_nodes(asked, graph), bool(cuts), "; ".join(cuts) or None)
 
 
-def _columns_of(reader: CatalogReader, node_id: str, visibility: Visibility) -> list[Column]:
+def _columns_of(reader: CatalogReader, node_id: str, visibility: Visibility) -> list[ColumnKey]:
     kind, _, rest = node_id.partition(":")
     if kind == "dataset":
         named = find_node(reader, node_id, visibility)
@@ -112,7 +118,7 @@ def _columns_of(reader: CatalogReader, node_id: str, visibility: Visibility) -> 
     return [_column(reader, rest, visibility)]
 
 
-def _column(reader: CatalogReader, rest: str, visibility: Visibility) -> Column:
+def _column(reader: CatalogReader, rest: str, visibility: Visibility) -> ColumnKey:
     """Find the colon that the column's name begins behind, the last one first."""
     colons = [at for at, letter in enumerate(rest) if letter == ":"]
     for at in reversed(colons[-_MOST_COLONS:]):
@@ -126,7 +132,7 @@ def _column(reader: CatalogReader, rest: str, visibility: Visibility) -> Column:
     raise unknown_node("dataset field", rest)
 
 
-def _field(reader: CatalogReader, named: Dataset, given: str) -> Column | None:
+def _field(reader: CatalogReader, named: KnownDataset, given: str) -> ColumnKey | None:
     # Some clients encode the parts once more than the query asks for.
     types = types_of(reader, named[0])
     field = next((one for one in (given, unquote(given)) if one in types), None)
@@ -135,7 +141,7 @@ def _field(reader: CatalogReader, named: Dataset, given: str) -> Column | None:
 
 def _joined(reader: CatalogReader, walks: dict[str, ColumnWalk]) -> tuple[_Graph, bool]:
     """Return the columns of all walks with the edges between them, and if any are left out."""
-    names: dict[Column, Name] = {}
+    names: dict[ColumnKey, Name] = {}
     for found in walks.values():
         names |= dict(zip(found.columns, found.names(), strict=True))
     edges, is_cut = edges_of(reader, "upstream", list(names))
@@ -145,8 +151,8 @@ def _joined(reader: CatalogReader, walks: dict[str, ColumnWalk]) -> tuple[_Graph
 
 def _nodes(asked: CatalogSession, graph: _Graph) -> list[FieldNode]:
     """Return the columns that have edges, as Marquez leaves out all others."""
-    sources: dict[Column, list[Column]] = {}
-    uses: dict[Column, list[Column]] = {}
+    sources: dict[ColumnKey, list[ColumnKey]] = {}
+    uses: dict[ColumnKey, list[ColumnKey]] = {}
     for up, down in graph.edges:
         sources.setdefault(down, []).append(up)
         uses.setdefault(up, []).append(down)
@@ -164,11 +170,13 @@ def _nodes(asked: CatalogSession, graph: _Graph) -> list[FieldNode]:
     return sorted(nodes, key=lambda node: node.id)
 
 
-def _edges(ids: dict[Column, str], here: Column, others: list[Column]) -> list[MarquezEdge]:
+def _edges(
+    ids: dict[ColumnKey, str], here: ColumnKey, others: list[ColumnKey]
+) -> list[MarquezEdge]:
     return [MarquezEdge(ids[here], other) for other in sorted(ids[one] for one in others)]
 
 
-def _types(reader: CatalogReader, keys: set[int]) -> dict[Column, str | None]:
+def _types(reader: CatalogReader, keys: set[int]) -> dict[ColumnKey, str | None]:
     """Return the types of all columns of these datasets' newest schemas."""
     newest = pairs_of(rows_for(reader, _SCHEMAS, sorted(keys)))
     return {
@@ -177,7 +185,7 @@ def _types(reader: CatalogReader, keys: set[int]) -> dict[Column, str | None]:
 
 
 def _data(
-    asked: CatalogSession, graph: _Graph, column: Column, sources: list[Column], kind: str
+    asked: CatalogSession, graph: _Graph, column: ColumnKey, sources: list[ColumnKey], kind: str
 ) -> FieldNodeData:
     namespace, name = graph.names[column]
     inputs = sorted(
@@ -197,7 +205,7 @@ def _data(
 
 
 def _input(
-    asked: CatalogSession, graph: _Graph, source: Column, column: Column
+    asked: CatalogSession, graph: _Graph, source: ColumnKey, column: ColumnKey
 ) -> MarquezInputField:
     """Join the types and descriptions: Marquez has one of each."""
     namespace, name = graph.names[source]

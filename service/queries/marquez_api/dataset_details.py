@@ -6,7 +6,7 @@ from typing import Any
 
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
-from service.queries.descriptions import NOTHING, describe_datasets, tags_of_fields
+from service.queries.descriptions import NO_DESCRIPTIONS, describe_datasets, tags_of_fields
 from service.queries.marquez_api.lineage_shapes import FieldData, NodeName
 from service.queries.schema_changes import fields_of
 from service.queries.timestamps import iso, iso_of
@@ -32,11 +32,11 @@ class DatasetDetails:
 
     def description(self, dataset: int) -> str | None:
         """Return the description of a dataset."""
-        return self._described.get(dataset, NOTHING).description
+        return self._described.get(dataset, NO_DESCRIPTIONS).description
 
     def fields(self, dataset: int, schema: str | None) -> list[FieldData]:
         """Return the columns of a stored schema of a dataset."""
-        texts = self._described.get(dataset, NOTHING).fields
+        texts = self._described.get(dataset, NO_DESCRIPTIONS).fields
         return [
             FieldData(
                 field.name, field.type, self._names(dataset, field.name), texts.get(field.name)

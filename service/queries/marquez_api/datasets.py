@@ -6,7 +6,7 @@ from lineage.catalog.queries import LISTED, NEWEST_WRITE_FIRST, newest_schema, n
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, convert_rows
 from lineage.names.names import fold
-from service.queries.dataset_lookup import Dataset as DatasetKey
+from service.queries.dataset_lookup import KnownDataset as DatasetKey
 from service.queries.dataset_lookup import find_among
 from service.queries.marquez_api.dataset_details import DatasetDetails
 from service.queries.marquez_api.ids import schema_id, unknown_node, version_id, written_at_of

@@ -15,14 +15,14 @@ import msgspec
 from lineage.catalog.reader import CatalogReader
 from lineage.names.keys import key
 from service.errors import InvalidQuestionError, UnknownNodeError
-from service.queries.dataset_lookup import Dataset, find_among
+from service.queries.dataset_lookup import KnownDataset, find_among
 from service.queries.visibility import Visibility
 
 _MOST_COLONS = 32
 _KINDS = re.compile(r"(dataset|job):(?=.*:)", re.DOTALL)
 # Where Marquez cuts: not in `://`, nor before a port.
 _LIKELY = re.compile(r":(?!//|\d)")
-MOST_RUNS: Final = 5_000
+MOST_RUNS_OF_JOB: Final = 5_000
 # A job is a root, a leaf, or a part of one: Spark names a part after its application.
 # Each arm reads the newest runs in the order of its index.
 _ARM = """
@@ -63,7 +63,9 @@ class JobSummary(msgspec.Struct, frozen=True):
     is_cut: bool
 
 
-def find_node(reader: CatalogReader, node_id: str, visibility: Visibility) -> Dataset | JobSummary:
+def find_node(
+    reader: CatalogReader, node_id: str, visibility: Visibility
+) -> KnownDataset | JobSummary:
     """Parse a node id.
 
     Raises:
@@ -79,7 +81,7 @@ def find_node(reader: CatalogReader, node_id: str, visibility: Visibility) -> Da
     for text in dict.fromkeys((rest, unquote(rest))):
         pairs = list(_pairs(text))
         if kind[1] == "dataset":
-            found: Dataset | JobSummary | None = find_among(reader, pairs, visibility)
+            found: KnownDataset | JobSummary | None = find_among(reader, pairs, visibility)
         else:
             found = _job(reader, pairs, rest, visibility)
         if found is not None:
@@ -101,14 +103,16 @@ def _job(
     reader: CatalogReader, pairs: list[tuple[str, str]], asked: str, visibility: Visibility
 ) -> JobSummary | None:
     for namespace, name in pairs:
-        wanted = {"namespace": namespace, "name": name, "most": MOST_RUNS + 1}
+        wanted = {"namespace": namespace, "name": name, "most": MOST_RUNS_OF_JOB + 1}
         part = wanted | {"whole": name.partition(".")[0]}
         found = reader.rows(_RUNS, wanted)
         if not found and visibility.is_whole:  # The name of a part may name what is hidden.
             found = reader.rows(_RUNS_OF_PART, part)
         runs = [row[0] for row in found]
         if runs:
-            return JobSummary(namespace, name, asked, runs[:MOST_RUNS], len(runs) > MOST_RUNS)
+            return JobSummary(
+                namespace, name, asked, runs[:MOST_RUNS_OF_JOB], len(runs) > MOST_RUNS_OF_JOB
+            )
     return None
 
 

@@ -6,23 +6,18 @@ from typing import Final
 import msgspec
 
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB, WITH_JOBS_OF_NAMESPACE
-from lineage.catalog.queries import failed_at
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows
+from lineage.catalog.run_ends import failed_at
+from lineage.names.names import Name
 from service.queries.marquez_api.lineage_shapes import RunState, marquez_run_state
 from service.queries.marquez_api.paging import PageRange
-from service.queries.marquez_api.runs import (
-    MOST_CHECKED,
-    RunRow,
-    newest_rows,
-    shown_keys,
-)
+from service.queries.marquez_api.runs import MOST_CHECKED, RunRow, newest_rows, shown_keys
 from service.queries.runs import hidden_of
 from service.queries.visibility import UNSEEN, Visibility
 
 MOST_JOBS: Final = 10_000
-LATEST: Final = PageRange(10, 0)  # runs that a job shows, as in Marquez
-JobName = tuple[str, str]  # namespace, name
+NEWEST_RUNS: Final = PageRange(10, 0)  # runs that a job shows, as in Marquez
 _JOBS_CUT: Final = f"only the first {MOST_JOBS:,} jobs by namespace and name are looked at"
 _RUNS_OF_JOB = f"FROM run WHERE {NAMESPACE_PART} = j.part AND job_name = j.name"
 _LISTED = f"""
@@ -50,7 +45,7 @@ class ListedJob(msgspec.Struct, frozen=True):
     failed_at: int | None
 
     @property
-    def id(self) -> JobName:
+    def id(self) -> Name:
         """Return namespace and name."""
         return self.namespace, self.name
 
@@ -94,8 +89,8 @@ def list_jobs(
 
 
 def visible_jobs(
-    reader: CatalogReader, newest: dict[JobName, list[RunRow]], visibility: Visibility
-) -> set[JobName]:
+    reader: CatalogReader, newest: dict[Name, list[RunRow]], visibility: Visibility
+) -> set[Name]:
     """Return the jobs that a token may see, given the newest runs of each.
 
     One of these runs touched what the token may see, and none touched anything else.
@@ -110,7 +105,7 @@ def visible_jobs(
 
 def _keep_visible(reader: CatalogReader, jobs: list[ListedJob], visibility: Visibility) -> JobList:
     checked = jobs[:MOST_CHECKED]
-    newest = {job.id: newest_rows(reader, job.namespace, job.name, LATEST) for job in checked}
+    newest = {job.id: newest_rows(reader, job.namespace, job.name, NEWEST_RUNS) for job in checked}
     visible = visible_jobs(reader, newest, visibility)
     # One reason for every such token: how many jobs are hidden is not to be known.
     return JobList([job for job in checked if job.id in visible], UNSEEN)

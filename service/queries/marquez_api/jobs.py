@@ -3,14 +3,10 @@
 from collections.abc import Iterable
 
 from lineage.catalog.reader import CatalogReader
-from service.queries.descriptions import NOTHING, ProducerDescriptions, describe_jobs
+from lineage.names.names import Name
+from service.queries.descriptions import NO_DESCRIPTIONS, ProducerDescriptions, describe_jobs
 from service.queries.marquez_api.ids import job_id, unknown_node
-from service.queries.marquez_api.job_list import (
-    LATEST,
-    JobName,
-    list_jobs,
-    visible_jobs,
-)
+from service.queries.marquez_api.job_list import NEWEST_RUNS, list_jobs, visible_jobs
 from service.queries.marquez_api.lineage_shapes import RunState
 from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import (
@@ -24,8 +20,8 @@ from service.queries.marquez_api.shapes import (
     DatasetId,
     JobId,
     Jobs,
-    JobType,
     MarquezJob,
+    MarquezJobType,
     MarquezRun,
     RunDataset,
     Runs,
@@ -44,7 +40,7 @@ def jobs_page(
     """Return a page of the jobs of a namespace, or of all; the newest event first."""
     listed = list_jobs(reader, visibility, namespace, states)
     rows = page.cut(listed.jobs)
-    newest = {row.id: newest_rows(reader, row.namespace, row.name, LATEST) for row in rows}
+    newest = {row.id: newest_rows(reader, row.namespace, row.name, NEWEST_RUNS) for row in rows}
     keys = [run.run_key for runs in newest.values() for run in runs]
     runs, cut = runs_of_keys(reader, keys, visibility)
     reason = listed.reason or cut
@@ -55,7 +51,7 @@ def jobs_page(
                 row.first_event_at,
                 newest[row.id],
                 runs,
-                described.get((row.namespace, row.name), NOTHING),
+                described.get((row.namespace, row.name), NO_DESCRIPTIONS),
                 is_whole=visibility.is_whole,
             )
             for row in rows
@@ -78,11 +74,11 @@ def job_of_name(
     runs, _ = runs_of_keys(reader, [row.run_key for row in newest], visibility)
     first = first_event_of(reader, namespace, name)
     described = describe_jobs(reader, [(namespace, name)], visibility)
-    known = described.get((namespace, name), NOTHING)
+    known = described.get((namespace, name), NO_DESCRIPTIONS)
     return _job(first, newest, runs, known, is_whole=visibility.is_whole)
 
 
-def job_runs(reader: CatalogReader, visibility: Visibility, job: JobName, page: PageRange) -> Runs:
+def job_runs(reader: CatalogReader, visibility: Visibility, job: Name, page: PageRange) -> Runs:
     """Return a page of a job's runs.
 
     Raises:
@@ -92,7 +88,7 @@ def job_runs(reader: CatalogReader, visibility: Visibility, job: JobName, page: 
     return runs_page(reader, *job, page, visibility)
 
 
-def type_of(processing_type: str | None) -> JobType:
+def type_of(processing_type: str | None) -> MarquezJobType:
     """Return the type of a job by what its run says of itself."""
     return "STREAM" if processing_type == "STREAMING" else "BATCH"
 
@@ -100,7 +96,7 @@ def type_of(processing_type: str | None) -> JobType:
 def _newest_of_visible(
     reader: CatalogReader, visibility: Visibility, namespace: str, name: str
 ) -> list[RunRow]:
-    newest = newest_rows(reader, namespace, name, LATEST)
+    newest = newest_rows(reader, namespace, name, NEWEST_RUNS)
     if not newest or not visible_jobs(reader, {(namespace, name): newest}, visibility):
         raise unknown_node("job", name)
     return newest

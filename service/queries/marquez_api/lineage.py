@@ -7,8 +7,8 @@ first: 0 is a job with its datasets.
 
 from lineage.catalog.reader import CatalogReader, rows_for
 from service.queries.catalog_session import CatalogSession
-from service.queries.dataset_lookup import Dataset
-from service.queries.marquez_api.ids import MOST_RUNS, JobSummary, unknown_node
+from service.queries.dataset_lookup import KnownDataset
+from service.queries.marquez_api.ids import MOST_RUNS_OF_JOB, JobSummary, unknown_node
 from service.queries.marquez_api.lineage_nodes import Flows, dataset_nodes, job_nodes
 from service.queries.marquez_api.lineage_shapes import MarquezLineage
 from service.queries.visibility import Visibility
@@ -28,7 +28,7 @@ WHERE io.run_key IN (:keys)
 
 
 def marquez_lineage(
-    asked: CatalogSession, node: Dataset | JobSummary, depth: int
+    asked: CatalogSession, node: KnownDataset | JobSummary, depth: int
 ) -> MarquezLineage:
     """Return the visible graph around a node, limited in depth and size.
 
@@ -46,7 +46,7 @@ def marquez_lineage(
     _take(reader, keys, flows, asked.visibility)
     cuts = cuts_of(walks)
     if isinstance(node, JobSummary) and node.is_cut:
-        cuts.append(f"the datasets of the job's newest {MOST_RUNS:,} runs")
+        cuts.append(f"the datasets of the job's newest {MOST_RUNS_OF_JOB:,} runs")
     datasets = dataset_nodes(reader, keys, flows, asked.visibility)
     newest = node.runs[:1] if isinstance(node, JobSummary) else []
     jobs = job_nodes(reader, datasets, flows, newest, asked.visibility)

@@ -5,10 +5,12 @@ from typing import Literal
 
 import msgspec
 
-from lineage.catalog.queries import LEAF_RUN_ID, failed_at, newest_schema
+from lineage.catalog.queries import LEAF_RUN_ID, newest_schema
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
-from service.queries.descriptions import NOTHING, describe_jobs
+from lineage.catalog.run_ends import failed_at
+from lineage.names.names import Name
+from service.queries.descriptions import NO_DESCRIPTIONS, describe_jobs
 from service.queries.marquez_api.dataset_details import DatasetDetails
 from service.queries.marquez_api.ids import node_id_of
 from service.queries.marquez_api.lineage_shapes import (
@@ -72,9 +74,6 @@ SELECT r.root_job_namespace AS job_namespace, r.root_job_name AS job_name, {
 """
 
 
-_JobName = tuple[str, str]
-
-
 class Flow(msgspec.Struct):
     """Job with its inputs and outputs, by key, and when these were first and last seen."""
 
@@ -91,17 +90,17 @@ class Flow(msgspec.Struct):
 class Flows(msgspec.Struct):
     """Jobs between datasets; `declared`: edges without a known job."""
 
-    jobs: dict[_JobName, Flow] = msgspec.field(default_factory=dict)
+    jobs: dict[Name, Flow] = msgspec.field(default_factory=dict)
     declared: set[tuple[int, int]] = msgspec.field(default_factory=set)
     edges: set[tuple[int, int]] = msgspec.field(default_factory=set)
-    asked: set[_JobName] = msgspec.field(default_factory=set)
+    asked: set[Name] = msgspec.field(default_factory=set)
 
     def of(self, namespace: str, name: str) -> Flow:
         """Return the flow of this job."""
         return self.jobs.setdefault((namespace, name), Flow())
 
     def add(
-        self, edge: tuple[int, int], job: _JobName, event_name: str | None, seen: list[int]
+        self, edge: tuple[int, int], job: Name, event_name: str | None, seen: list[int]
     ) -> None:
         """Add an edge, with the job that makes it, by the name that its events have if any.
 
@@ -123,7 +122,7 @@ class Flows(msgspec.Struct):
             if known and (known != flow.pairs() or self._parts_of(job)):
                 self.jobs[job] = Flow(seen=flow.seen)
 
-    def _parts_of(self, job: _JobName) -> list[_JobName]:
+    def _parts_of(self, job: Name) -> list[Name]:
         return [name for name, flow in self.jobs.items() if (name[0], flow.part_of) == job]
 
 
@@ -168,13 +167,13 @@ def job_nodes(
             flow,
             datasets,
             newest.get((name[0], flow.part_of or name[1])),
-            described.get(name, NOTHING).description,
+            described.get(name, NO_DESCRIPTIONS).description,
         )
         for name, flow in flows.jobs.items()
     ]
 
 
-def _newest(reader: CatalogReader, keys: list[int], runs: list[int]) -> dict[_JobName, RunData]:
+def _newest(reader: CatalogReader, keys: list[int], runs: list[int]) -> dict[Name, RunData]:
     roots = {root for row in rows_for(reader, _NEWEST_ROOTS, keys) for root in row}
     roots |= {row[0] for row in rows_for(reader, _ROOT_OF, runs)}
     known = sorted(roots - {None})
@@ -184,7 +183,7 @@ def _newest(reader: CatalogReader, keys: list[int], runs: list[int]) -> dict[_Jo
 
 
 def _job_node(
-    name: _JobName,
+    name: Name,
     flow: Flow,
     datasets: dict[int, MarquezNode],
     run: RunData | None,

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from lineage.states import run_state
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 
 RunState = Literal["NEW", "RUNNING", "COMPLETED", "FAILED"]
 _STATES: Final[dict[str, RunState]] = {
@@ -62,9 +62,9 @@ class DatasetData(
     physical_name: str
     namespace: str
     source_name: str
-    created_at: Instant
-    updated_at: Instant
-    last_modified_at: Instant | None
+    created_at: IsoTime
+    updated_at: IsoTime
+    last_modified_at: IsoTime | None
     fields: list[FieldData]
     dataset_namespace: str = msgspec.field(name="dataset_namespace")
     dataset: str
@@ -77,13 +77,13 @@ class RunData(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
     id: str
     state: RunState
-    created_at: Instant
-    updated_at: Instant
-    started_at: Instant | None
-    ended_at: Instant | None
+    created_at: IsoTime
+    updated_at: IsoTime
+    started_at: IsoTime | None
+    ended_at: IsoTime | None
     duration_ms: int | None
-    nominal_start_time: Instant | None
-    nominal_end_time: Instant | None = None
+    nominal_start_time: IsoTime | None
+    nominal_end_time: IsoTime | None = None
     args: dict[str, str] = {}
     facets: dict[str, str] = {}
 
@@ -103,8 +103,8 @@ class JobData(
     name: str
     simple_name: str
     namespace: str
-    created_at: Instant | None
-    updated_at: Instant | None
+    created_at: IsoTime | None
+    updated_at: IsoTime | None
     inputs: list[NodeName]
     outputs: list[NodeName]
     latest_run: RunData | None

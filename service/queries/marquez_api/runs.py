@@ -6,9 +6,10 @@ from typing import Final, Literal
 import msgspec
 
 from lineage.catalog.job_names import OF_JOB
-from lineage.catalog.queries import failed_at, newest_write, write_bucket
+from lineage.catalog.queries import newest_write, write_bucket
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import convert_rows
+from lineage.catalog.run_ends import failed_at
 from service.queries.descriptions import settings_of
 from service.queries.marquez_api.ids import unknown_node, version_id
 from service.queries.marquez_api.lineage_shapes import marquez_run_state

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import msgspec
 
 from service.queries.marquez_api.lineage_shapes import DatasetData, FieldData, RunState
-from service.queries.run_shapes import Instant
+from service.queries.run_shapes import IsoTime
 
-JobType = Literal["BATCH", "STREAM"]
+MarquezJobType = Literal["BATCH", "STREAM"]
 
 
 class MarquezList(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,8 +28,8 @@ class Namespace(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Namespace of datasets, of jobs, or of both."""
 
     name: str
-    created_at: Instant
-    updated_at: Instant
+    created_at: IsoTime
+    updated_at: IsoTime
     owner_name: str = "anonymous"  # Marquez's word for no owner
     description: str | None = None
     is_hidden: bool = False
@@ -47,8 +47,8 @@ class Source(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     type: str
     name: str
-    created_at: Instant
-    updated_at: Instant
+    created_at: IsoTime
+    updated_at: IsoTime
     connection_url: str
     description: str | None = None
     dataset_namespace: str = msgspec.field(name="dataset_namespace")
@@ -101,13 +101,13 @@ class MarquezRun(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Run."""
 
     id: str
-    created_at: Instant
-    updated_at: Instant
-    nominal_start_time: Instant | None
-    nominal_end_time: Instant | None = None
+    created_at: IsoTime
+    updated_at: IsoTime
+    nominal_start_time: IsoTime | None
+    nominal_end_time: IsoTime | None = None
     state: RunState
-    started_at: Instant | None
-    ended_at: Instant | None
+    started_at: IsoTime | None
+    ended_at: IsoTime | None
     duration_ms: int | None
     args: dict[str, str]
     job_version: None = None
@@ -141,13 +141,13 @@ class MarquezJob(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Job, with what its newest run read and wrote."""
 
     id: JobId
-    type: JobType
+    type: MarquezJobType
     name: str
     simple_name: str
     parent_job_name: str | None
     parent_job_uuid: str | None
-    created_at: Instant
-    updated_at: Instant
+    created_at: IsoTime
+    updated_at: IsoTime
     namespace: str
     inputs: list[DatasetId]
     outputs: list[DatasetId]
@@ -195,7 +195,7 @@ class DatasetVersion(
     id: VersionId
     name: str
     physical_name: str
-    created_at: Instant
+    created_at: IsoTime
     version: str
     namespace: str
     source_name: str
@@ -220,7 +220,7 @@ class SearchResult(msgspec.Struct, frozen=True, rename="camel"):
 
     type: Literal["DATASET", "JOB"]
     name: str
-    updated_at: Instant
+    updated_at: IsoTime
     namespace: str
     node_id: str
     dataset_namespace: str | None = msgspec.field(name="dataset_namespace")
@@ -241,7 +241,7 @@ class Hit(msgspec.Struct, frozen=True, omit_defaults=True):
     namespace: str
     eventType: str | None  # noqa: N815 - Marquez's own
     facets: dict[str, Any]
-    type: JobType | None = None
+    type: MarquezJobType | None = None
     dataset_namespace: str | None = None
 
 
@@ -262,8 +262,8 @@ class Events(MarquezList, frozen=True, kw_only=True):
 class EventCounts(msgspec.Struct, frozen=True, rename="camel"):
     """Number of events of an hour or a day, by type."""
 
-    start_interval: Instant
-    end_interval: Instant
+    start_interval: IsoTime
+    end_interval: IsoTime
     fail: int
     start: int
     complete: int

@@ -8,11 +8,12 @@ from sqlalchemy import Engine, text
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.queries import sql_hour_of, write_bucket
 from lineage.process.clock import HOUR_MICROS, to_micros
+from lineage.states import EVENT_LOG
 from slis.evaluation import catalog_frames
 from slis.indicators.accuracy.check_storage import keep_checks
 from slis.indicators.accuracy.checks import compare_edges
 from slis.indicators.accuracy.reported import EVIDENCE, WHOLE_OF
-from slis.indicators.accuracy.schemas import CHECKS, EVENT_LOG, LATEST, SOURCES
+from slis.indicators.accuracy.schemas import CHECKS, LATEST_CHECKS, SOURCES
 
 WINDOW = timedelta(days=30)
 _REPORTED = """
@@ -83,7 +84,7 @@ def standing_checks(spark: SparkSession, engine: Engine, as_of: datetime) -> Dat
 def latest_checks(
     spark: SparkSession, engine: Engine, as_of: datetime, settle: timedelta
 ) -> DataFrame:
-    """`accuracy.schemas.LATEST`: of each dataset, what its last compared run showed.
+    """`accuracy.schemas.LATEST_CHECKS`: of each dataset, what its last compared run showed.
 
     Args:
         spark: the session.
@@ -93,4 +94,4 @@ def latest_checks(
     """
     since, settled = (to_micros(as_of - ago) for ago in (WINDOW, settle))
     query = _LATEST.format(since=since, settled=settled)
-    return catalog_frames.frame(spark, engine, query, LATEST)
+    return catalog_frames.frame(spark, engine, query, LATEST_CHECKS)

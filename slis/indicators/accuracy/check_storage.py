@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, text
 from lineage.names.keys import key
 from slis.key_queries import in_parts
 
-Check = Mapping[str, Any]
+_Check = Mapping[str, Any]
 """A row of `accuracy.schemas.FINDINGS`."""
 
 _VERSIONS = """
@@ -33,7 +33,7 @@ _KEEP = """
 """
 
 
-def keep_checks(connection: Connection, checks: Sequence[Check], at: int) -> None:
+def keep_checks(connection: Connection, checks: Sequence[_Check], at: int) -> None:
     """Keep checks of writes, each edge once for each version of what ran and of who reported it.
 
     The run that is named is the one that wrote last, in whatever order runs are compared.

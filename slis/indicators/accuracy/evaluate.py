@@ -6,16 +6,10 @@ A listener's version is right or wrong as a whole, so each has a share of its ow
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineage.states import ACCURACY, BAD, GOOD, UNKNOWN
+from lineage.states import ACCURACY, BAD, EVENT_LOG, GOOD, SQL_TEXT, UNKNOWN
 from slis.evaluation.wording import join_words
 from slis.indicators.accuracy.checks import EDGE_MISSING, EDGE_WRONG
-from slis.indicators.accuracy.schemas import (
-    COLUMN_LINEAGE,
-    EVENT_LOG,
-    LINEAGE_FACET,
-    OWN_WORDS,
-    SQL_TEXT,
-)
+from slis.indicators.accuracy.schemas import COLUMN_LINEAGE, LINEAGE_FACET, OWN_WORDS
 
 # What each oracle has that the events lack, as people read it; who is believed first, first.
 _WORDS = {
@@ -58,7 +52,7 @@ def accuracy_states(latest: DataFrame, instants: DataFrame) -> DataFrame:
     A wrong edge is named before a missing one, and of those, edges of the event log first.
 
     Args:
-        latest: `accuracy.schemas.LATEST`.
+        latest: `accuracy.schemas.LATEST_CHECKS`.
         instants: `sli_schemas.INSTANTS`.
 
     Returns:

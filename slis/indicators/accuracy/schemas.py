@@ -1,8 +1,6 @@
 """Frames of accuracy, as declared schemas."""
 
-# The oracles. The last two are a run's own words, which prove no edge right.
-EVENT_LOG = "event_log"
-SQL_TEXT = "sql"
+# Oracles that are a run's own words, which prove no edge right. `lineage.states` has the others.
 LINEAGE_FACET = "lineage_facet"
 COLUMN_LINEAGE = "column_lineage"
 OWN_WORDS = (LINEAGE_FACET, COLUMN_LINEAGE)
@@ -35,7 +33,7 @@ STRATA = """
 
 # Of each dataset and oracle the checks of the last run that was compared; the names are the
 # upstream's. `oracle`: event_log | sql | lineage_facet | column_lineage.
-LATEST = """
+LATEST_CHECKS = """
     downstream_key bigint, root_run_id string, namespace string, name string, outcome string,
     oracle string
 """
@@ -55,7 +53,7 @@ FINDINGS = """
 """
 
 # SQL texts that nobody has parsed yet, and what they name (JSON: a list of statements).
-SQL = "sql_key bigint, dialect string, text string"
+UNPARSED_SQL = "sql_key bigint, dialect string, text string"
 SQL_NAMES = "sql_key bigint, names string, problem string"
 
 # A statement of a text that a run ran; names in lower case, parts joined by dots.
@@ -69,7 +67,7 @@ TOUCHED = "run_key bigint, direction string, dataset_key bigint, namespace strin
 
 # Every name of every dataset that is no path. `holds_data`: some run read it or wrote it, or an
 # edge leads from it.
-KNOWN = """
+KNOWN_NAMES = """
     dataset_key bigint, namespace string, spelled string, holds_data boolean,
     shown_namespace string, shown_name string
 """

@@ -10,12 +10,20 @@ from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.queries import NAMES_INPUTS
 from lineage.names.names import FOLD
 from lineage.process.clock import to_micros
+from lineage.states import SQL_TEXT
 from slis.evaluation import catalog_frames
-from slis.evaluation.dataset_states import Row
+from slis.evaluation.dataset_states import FrameRow
 from slis.indicators.accuracy.check_storage import keep_checks
 from slis.indicators.accuracy.checks import compare_edges
 from slis.indicators.accuracy.reported import REPORTED, whole_writes
-from slis.indicators.accuracy.schemas import KNOWN, LEADS, SOURCES, SQL, SQL_RUNS, SQL_TEXT, TOUCHED
+from slis.indicators.accuracy.schemas import (
+    KNOWN_NAMES,
+    LEADS,
+    SOURCES,
+    SQL_RUNS,
+    TOUCHED,
+    UNPARSED_SQL,
+)
 from slis.indicators.accuracy.sql_inputs import (
     select_runs_with_inputs,
     select_runs_without_inputs,
@@ -103,14 +111,14 @@ def check_sql(spark: SparkSession, engine: Engine, now: datetime, settle: timede
 
 
 def _parse(spark: SparkSession, engine: Engine) -> None:
-    texts = catalog_frames.read_frame(engine, _UNPARSED, SQL)
+    texts = catalog_frames.read_frame(engine, _UNPARSED, UNPARSED_SQL)
     if texts.num_rows:
-        parsed = catalog_frames.frame_rows(parsed_sql(spark.createDataFrame(texts, SQL)))
+        parsed = catalog_frames.frame_rows(parsed_sql(spark.createDataFrame(texts, UNPARSED_SQL)))
         with exclusive_transaction(engine) as connection:
             connection.execute(text(_PARSED), parsed)
 
 
-def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[Row], list[Row]]:
+def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[FrameRow], list[FrameRow]]:
     """Return the edges that were compared, and the inputs of runs that name none."""
 
     def read(query: str, columns: str) -> DataFrame:
@@ -120,7 +128,7 @@ def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[Row], li
     touched = read(touching, TOUCHED)
     ran = parsed_statements(read(_NAMES.format(due=due), _OF_TEXT))
     # Each is used several times: as one plan, Spark would work them out as often.
-    known = is_mentioned(read(_KNOWN, KNOWN), ran).persist()
+    known = is_mentioned(read(_KNOWN, KNOWN_NAMES), ran).persist()
     asked = asked_names(ran, touched, known).persist()
     roots = f"SELECT root_run_id FROM ({due}) AS due"  # noqa: S608 - our own query
     try:

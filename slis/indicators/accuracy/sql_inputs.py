@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from sqlalchemy import Connection
 
-from slis.evaluation.dataset_states import Row
-from slis.indicators.accuracy.schemas import SQL_TEXT
+from lineage.states import SQL_TEXT
+from slis.evaluation.dataset_states import FrameRow
 from slis.stream.derived.derive_facts import derive_facts
 from slis.stream.derived.inferred import store_sources
 from slis.stream.merge.batch_runs import stage_missing
@@ -45,7 +45,7 @@ def select_runs_with_inputs(shown: DataFrame, runs: DataFrame) -> DataFrame:
     return shown.join(compared, "run_key", "left_semi").drop("run_key")
 
 
-def store_inputs(connection: Connection, sources: Sequence[Row], landed_at: int) -> None:
+def store_inputs(connection: Connection, sources: Sequence[FrameRow], landed_at: int) -> None:
     """Store the sources as inferred inputs, and derive the edges of their runs.
 
     Args:

@@ -12,7 +12,7 @@ _ONE = (*_WRITE, "name")
 
 
 def is_mentioned(known: DataFrame, statements: DataFrame) -> DataFrame:
-    """Return the rows of `schemas.KNOWN` that a name of `schemas.STATEMENTS` could mean."""
+    """Return the rows of `schemas.KNOWN_NAMES` that a name of `schemas.STATEMENTS` could mean."""
     names = statements.select(F.explode(F.concat("reads", "writes")).alias("name"))
     lasts = names.select(_last("name").alias("last")).distinct()
     spelled = known.withColumn("last", _last(F.lower("spelled")))
@@ -25,7 +25,7 @@ def asked_names(statements: DataFrame, touched: DataFrame, known: DataFrame) -> 
     Args:
         statements: `accuracy.schemas.STATEMENTS`.
         touched: `accuracy.schemas.TOUCHED`, of the same runs.
-        known: `accuracy.schemas.KNOWN`.
+        known: `accuracy.schemas.KNOWN_NAMES`.
     """
     writes = touched.where(F.col("direction") == "write")
     found = targets(statements, _named(writes, known))
@@ -40,7 +40,7 @@ def sql_evidence(
     Args:
         asked: `accuracy.schemas.ASKED`.
         touched: `accuracy.schemas.TOUCHED`, of the same runs.
-        known: `accuracy.schemas.KNOWN`.
+        known: `accuracy.schemas.KNOWN_NAMES`.
         leads: `accuracy.schemas.LEADS`, of what the runs read.
 
     Returns:

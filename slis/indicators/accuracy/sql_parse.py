@@ -14,7 +14,7 @@ def parsed_sql(texts: DataFrame) -> DataFrame:
     """Return the names in each text.
 
     Args:
-        texts: `accuracy.schemas.SQL`.
+        texts: `accuracy.schemas.UNPARSED_SQL`.
 
     Returns:
         `accuracy.schemas.SQL_NAMES`: names, or why there are none.

@@ -13,7 +13,7 @@ from lineage.policy.objectives import Requirements
 from lineage.states import TIERS
 from slis.evaluation import catalog_frames
 from slis.evaluation.catalog_frames import frame_rows
-from slis.evaluation.dataset_states import Row
+from slis.evaluation.dataset_states import FrameRow
 from slis.indicators.completeness.nodes import (
     RUN_FIELDS,
     judge_nodes,
@@ -113,7 +113,7 @@ def _runs(fields: Sequence[str], where: str) -> str:
 class NodesFound(msgspec.Struct, frozen=True):
     """Rows of `sli_schemas.TALLIES`, and of `sli_schemas.STATES` if any dataset was judged."""
 
-    tallies: list[Row] = []
+    tallies: list[FrameRow] = []
     states: tuple[pa.Table, ...] = ()
 
 

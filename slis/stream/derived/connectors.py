@@ -49,7 +49,7 @@ _OUTDATED = text("""
                 AND w.run_key = q.run_key AND w.direction = 'write'
                 AND y.dataset_key = w.dataset_key AND y.canonical_key = g.downstream_key)
 """)
-Names = Mapping[int, str]
+_Names = Mapping[int, str]
 
 
 def store_pairs(connection: Connection) -> bool:
@@ -71,7 +71,7 @@ def store_pairs(connection: Connection) -> bool:
     return bool(found)
 
 
-def match_by_endings(inputs: Names, outputs: Names) -> Iterator[tuple[int, int]]:
+def match_by_endings(inputs: _Names, outputs: _Names) -> Iterator[tuple[int, int]]:
     """Yield each output with the inputs whose names end like its own, in as many parts as possible.
 
     An output that is called like no input may be made of each of them.

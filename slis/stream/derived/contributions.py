@@ -9,7 +9,7 @@ from lineage.catalog.queries import HAS_WRITTEN, leaf_job
 from slis.evaluation.wording import BY_EVENT_LOG
 from slis.stream.derived.connectors import IS_CONNECTOR
 from slis.stream.facets.facet_rows import job_key
-from slis.stream.merge.checkpoints import TOUCHED
+from slis.stream.merge.checkpoints import SELECT_TOUCHED
 from slis.stream.reading.problems import MOST_EDGES
 
 SCHEMA_CHANGES = "('ALTER', 'TRUNCATE', 'DROP', 'RENAME')"
@@ -118,7 +118,7 @@ _STREAMED = f"""
         SELECT s.run_key, n.dataset_key, s.direction, s.hour, s.first_event_at, s.streamed_at,
             s.rows, s.is_measured
         FROM s_run_io s JOIN s_name n ON n.spelling_key = s.spelling_key
-        UNION ALL {TOUCHED}
+        UNION ALL {SELECT_TOUCHED}
     ) AS io
     JOIN t_run r ON r.run_key = io.run_key
     JOIN dataset d ON d.dataset_key = io.dataset_key

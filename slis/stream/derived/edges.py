@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, case, not_, null, or_, text
 
 from lineage.catalog import tables
 from lineage.catalog.new_rows import insert_or_fold
-from lineage.catalog.upsert import Fold, add_up, either, greatest, least, upsert
+from lineage.catalog.upsert import ColumnFold, add_up, either, greatest, least, upsert
 from slis.stream.derived.connectors import store_pairs
 
 _OUTPUT = """
@@ -62,7 +62,7 @@ _EDGES = f"""
 """  # noqa: S608 - our own tables
 
 
-def _by_inputs(is_reported: Callable[[Any], ColumnElement[bool]]) -> Fold:
+def _by_inputs(is_reported: Callable[[Any], ColumnElement[bool]]) -> ColumnFold:
     """Return the fold of `origin`: null as soon as a run names the edge by its inputs.
 
     Args:
@@ -82,7 +82,7 @@ def _by_inputs(is_reported: Callable[[Any], ColumnElement[bool]]) -> Fold:
 
 ORIGIN_OF_RUN = _by_inputs(lambda row: row.is_reported)
 ORIGIN = _by_inputs(lambda row: row.last_reported_at.is_not(None))
-_EDGE_FOLDS: dict[str, Fold] = {
+_EDGE_FOLDS: dict[str, ColumnFold] = {
     "event_job_name": greatest,  # whatever the order of batches
     "first_seen_at": least,
     "last_seen_at": greatest,

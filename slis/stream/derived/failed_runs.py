@@ -8,13 +8,14 @@ failure has the time of the run's last event: an end that arrives late is newer,
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.queries import has_direction, is_ended_by
-from lineage.catalog.upsert import Fold, at_the_later, count_changed, greatest, upsert
+from lineage.catalog.queries import has_direction
+from lineage.catalog.run_ends import is_abandoned_by, is_ended_by, is_without_end
+from lineage.catalog.upsert import ColumnFold, at_the_later, count_changed, greatest, upsert
 from lineage.states import NEVER_ENDED
 from slis.stream.derived.contributions import FAILURE
 from slis.stream.merge.known_runs import WITHIN, bounds_of
 
-FAILURE_FOLDS: dict[str, Fold] = {
+FAILURE_FOLDS: dict[str, ColumnFold] = {
     "last_failed_run_id": at_the_later("last_failed_at", ties=greatest),
     "last_failure": at_the_later("last_failed_at", ties=greatest),
     "last_failed_at": greatest,
@@ -47,18 +48,12 @@ _ANY_UNNAMED = text("""
         SELECT root_run_id FROM s_run WHERE root_run_id IS NOT NULL AND root_day IS NOT NULL)
     LIMIT 1
 """)
-# These, and a run `r` of one that was still running then. RDD jobs are left out: the listener never
-# reports their end. SQLite keeps the order of a CROSS JOIN: `run_io` is read by its key only, never
-# as a whole.
+# These, and a run `r` of one that was still running then. SQLite keeps the order of a CROSS JOIN:
+# `run_io` is read by its key only, never as a whole.
 # Of DISTINCT keys PostgreSQL expects 200, and looks runs up.
 _ENDED_ROOTS = "(SELECT DISTINCT run_key FROM t_ended_root) AS ended CROSS JOIN run root"
 _IS_ENDED = "root.run_key = ended.run_key"
-_IS_ABANDONED = f"""
-    r.root_run_id = root.run_id AND r.run_key <> root.run_key
-    AND r.started_at IS NOT NULL AND r.completed_at IS NULL AND r.failed_at IS NULL
-    AND r.last_event_at <= coalesce(root.completed_at, root.failed_at)
-    AND coalesce(r.job_type, '') <> 'RDD_JOB' AND {is_ended_by("root")}
-"""
+_IS_ABANDONED = f"r.root_run_id = root.run_id AND {is_without_end()} AND {is_abandoned_by('root')}"
 # The newest run for each dataset.
 _ABANDONED = f"""
     SELECT dataset_key, last_event_at AS last_failed_at, run_id AS last_failed_run_id,

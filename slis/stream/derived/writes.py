@@ -23,14 +23,7 @@ from lineage.catalog.queries import (
     sql_hour_of,
     write_bucket,
 )
-from lineage.catalog.upsert import (
-    Fold,
-    at_the_later,
-    both,
-    either,
-    greatest,
-    upsert,
-)
+from lineage.catalog.upsert import ColumnFold, at_the_later, both, either, greatest, upsert
 from slis.stream.derived.contributions import CONTRIBUTIONS, key_jobs
 
 
@@ -41,7 +34,7 @@ def _of_the_later_job(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN
     return case((or_(after.written_at > before.written_at, is_tied), given), else_=kept)
 
 
-WRITE_FOLDS: dict[str, Fold] = {
+WRITE_FOLDS: dict[str, ColumnFold] = {
     **dict.fromkeys(("job_key", "job_namespace", "job_name"), _of_the_later_job),
     "landed_at": at_the_later("written_at"),
     "written_at": greatest,

@@ -6,7 +6,7 @@ import msgspec
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
+from lineage.catalog.upsert import ColumnFold, at_the_later, greatest, upsert
 from lineage.redaction import redact
 from slis.stream.staging.arrow import clean_text, key_text
 
@@ -17,9 +17,9 @@ _CACHED = 4_096
 
 # Texts are empty where it is unknown.
 RESULT = ("assertion", "column_name", "name", "is_success", "severity", "expected", "actual")
-Result = tuple[str, str, str, int, str, str, str]
+_Result = tuple[str, str, str, int, str, str, str]
 
-ASSERTION_FOLDS: dict[str, Fold] = {
+ASSERTION_FOLDS: dict[str, ColumnFold] = {
     "last_passed_at": greatest,
     "severity": at_the_later("last_failed_at", ties=greatest),
     "expected": at_the_later("last_failed_at", ties=greatest),
@@ -39,7 +39,7 @@ class _Assertion(msgspec.Struct, frozen=True):
 
 
 @lru_cache(_CACHED)
-def assertions_of(raw: str) -> tuple[Result, ...]:
+def assertions_of(raw: str) -> tuple[_Result, ...]:
     """Return the results in the facet's list (raw JSON); nothing where it is not a list.
 
     One assertion that is not as the specification says is left out, the others are taken.
@@ -51,7 +51,7 @@ def assertions_of(raw: str) -> tuple[Result, ...]:
     return tuple(found for one in listed[:_MOST] if (found := _result(one)))
 
 
-def _result(raw: msgspec.Raw) -> Result | None:
+def _result(raw: msgspec.Raw) -> _Result | None:
     try:
         result = msgspec.json.decode(raw, type=_Assertion, strict=False)
     except (msgspec.DecodeError, RecursionError):

@@ -6,7 +6,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import Fold, at_the_later, greatest, least, upsert
+from lineage.catalog.upsert import ColumnFold, at_the_later, greatest, least, upsert
 from lineage.redaction import redact
 from slis.stream.facts.dataset_facets import ColumnLineageFacet
 from slis.stream.staging.arrow import clean_text
@@ -17,7 +17,7 @@ _LONGEST_WORD = 100
 _CACHED = 4_096
 
 COLUMN_EDGE = "upstream_key upstream_field downstream_key downstream_field transformations"
-COLUMN_EDGE_FOLDS: dict[str, Fold] = {
+COLUMN_EDGE_FOLDS: dict[str, ColumnFold] = {
     "transformations": at_the_later("last_seen_at", ties=greatest),
     "first_seen_at": least,
     "last_seen_at": greatest,

@@ -9,14 +9,14 @@ import msgspec
 from sqlalchemy import Connection
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
+from lineage.catalog.upsert import ColumnFold, at_the_later, greatest, upsert
 from lineage.names.keys import key
 from lineage.redaction import redact, redact_message, redact_value
 from slis.stream.facts.dataset_facets import DatasetDescription, DatasetTag
 from slis.stream.facts.jobs import DescribedJob
 from slis.stream.staging.arrow import clean_text, key_text
 
-Row = tuple[Any, ...]
+_Row = tuple[Any, ...]
 DATASET, FIELDS, JOB, JOB_TAGS = "dataset", "fields", "job", "job_tags"
 
 _LONGEST_OF_FIELD = 500  # characters
@@ -24,12 +24,12 @@ _MOST_FIELDS = 2_000  # with a description, of one dataset
 _MOST_TAGS = 100  # of one list
 _LONGEST_WORD = 200
 _CACHED = 4_096
-DESCRIPTION_FOLDS: dict[str, Fold] = {
+DESCRIPTION_FOLDS: dict[str, ColumnFold] = {
     "text": at_the_later("last_seen_at", ties=greatest),
     "last_seen_at": greatest,
 }
-TAG_FOLDS: dict[str, Fold] = {"source": greatest, "last_seen_at": greatest}
-FIELD_TAG_FOLDS: dict[str, Fold] = dict.fromkeys(
+TAG_FOLDS: dict[str, ColumnFold] = {"source": greatest, "last_seen_at": greatest}
+FIELD_TAG_FOLDS: dict[str, ColumnFold] = dict.fromkeys(
     ("field", "tag", "value", "source", "last_seen_at"), greatest
 )
 
@@ -53,9 +53,9 @@ class Descriptions:
 
     def __init__(self) -> None:
         """Hold no rows."""
-        self.texts: list[Row] = []
-        self.tags: list[Row] = []
-        self.field_tags: list[Row] = []
+        self.texts: list[_Row] = []
+        self.tags: list[_Row] = []
+        self.field_tags: list[_Row] = []
 
     def note_dataset(self, one: DatasetDescription, dataset_key: int, at: int) -> None:
         """Add what facets say of a dataset and of its columns."""
@@ -77,7 +77,7 @@ class Descriptions:
             if tags := stored_tags(job.tags):
                 self.texts.append((JOB_TAGS, subject, tags, at))
 
-    def rows(self) -> dict[str, tuple[str, list[Row]]]:
+    def rows(self) -> dict[str, tuple[str, list[_Row]]]:
         """Return the rows by staging table, each with its columns."""
         return {
             "s_description": ("subject subject_key text last_seen_at", self.texts),

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lineage.names.keys import key
+from lineage.names.names import Name
 from slis.indicators.accuracy.schemas import COLUMN_LINEAGE, LINEAGE_FACET
-from slis.stream.facets.lineage_facets import Name, sources_by_target, sources_of
+from slis.stream.facets.lineage_facets import sources_by_target, sources_of
 from slis.stream.facts.dataset_facets import ColumnLineageFacet, DatasetDescription
 from slis.stream.facts.jobs import DeclaredEdge, DeclaringJob, JobLineage
 from slis.stream.facts.spans import SeenTimes
 from slis.stream.names.spellings import Spelling, Spellings, spelling_key
 
-Row = tuple[Any, ...]
-JobName = tuple[str | None, str | None]
+_Row = tuple[Any, ...]
+_JobName = tuple[str | None, str | None]
 _DECLARED = "upstream_spelling_key downstream_spelling_key job_namespace job_name"
 _SEEN = "first_seen_at last_seen_at"
 
@@ -27,13 +28,13 @@ class FacetEdges:
         """Note spellings in those of the batch."""
         self._spellings = spellings
         self._sources: dict[tuple[int, int], tuple[Name, ...]] = {}
-        self._of_facets: set[Row] = set()
-        self._of_runs: set[Row] = set()
-        self._declared: dict[Row, SeenTimes] = {}
+        self._of_facets: set[_Row] = set()
+        self._of_runs: set[_Row] = set()
+        self._declared: dict[_Row, SeenTimes] = {}
 
-    def rows(self) -> dict[str, tuple[Sequence[str], list[Row]]]:
+    def rows(self) -> dict[str, tuple[Sequence[str], list[_Row]]]:
         """Return rows of `staging`'s tables, by name, each with its columns."""
-        given: dict[str, tuple[str, list[Row]]] = {
+        given: dict[str, tuple[str, list[_Row]]] = {
             "s_facet_source": (
                 "spelling_key facets_key upstream_spelling_key oracle",
                 list(self._of_facets),
@@ -109,12 +110,14 @@ class FacetEdges:
                 elif edge.upstream_spelling_key is not None and by_key.get(output) not in targets:
                     self._note((edge.upstream_spelling_key, output, *named), seen)
 
-    def _declare(self, output: int, sources: Iterable[Name], job: JobName, seen: SeenTimes) -> None:
+    def _declare(
+        self, output: int, sources: Iterable[Name], job: _JobName, seen: SeenTimes
+    ) -> None:
         for name in sources:
             self._spellings.note(*name, seen, is_dataset=True)
             self._note((spelling_key(*name), output, *job), seen)
 
-    def _note(self, edge: Row, seen: SeenTimes) -> None:
+    def _note(self, edge: _Row, seen: SeenTimes) -> None:
         self._declared[edge] = seen | self._declared.get(edge, seen)
 
     def _targets(self, job_lineage: str | None) -> set[int]:

@@ -17,7 +17,7 @@ from slis.stream.names.spellings import Spelling, Spellings
 from slis.stream.reading.lenient import text_of
 from slis.stream.staging.arrow import clean_text, key_text
 
-Row = tuple[Any, ...]
+_Row = tuple[Any, ...]
 _OF_NAMES = "spelling_key dataset_key namespace name partition partition_at is_dataset"
 _OF_FACETS = "spelling_key facets_key dataset_key lifecycle version checksum schema_key fields"
 
@@ -31,12 +31,12 @@ class FacetRows:
         """Unfold them; `folds`: the policy's, in force for the batch."""
         self.spellings = Spellings(folds)
         self.edges = FacetEdges(self.spellings)
-        self.facets: dict[tuple[int, int], tuple[Row, SeenTimes]] = {}
-        self.assertions: set[Row] = set()
-        self.links: list[Row] = []
-        self.owners: list[Row] = []
+        self.facets: dict[tuple[int, int], tuple[_Row, SeenTimes]] = {}
+        self.assertions: set[_Row] = set()
+        self.links: list[_Row] = []
+        self.owners: list[_Row] = []
         self.descriptions = Descriptions()
-        self.columns: set[Row] = set()
+        self.columns: set[_Row] = set()
         for one in described:
             self._unfold(one)
 
@@ -53,10 +53,10 @@ class FacetRows:
             if owner and owner.name
         ]
 
-    def rows(self) -> dict[str, tuple[Sequence[str], list[Row]]]:
+    def rows(self) -> dict[str, tuple[Sequence[str], list[_Row]]]:
         """Return rows of `staging`'s tables, by name, each with its columns."""
         span = "first_seen_at last_seen_at"
-        given: dict[str, tuple[str, list[Row]]] = {
+        given: dict[str, tuple[str, list[_Row]]] = {
             "s_name": (
                 f"{_OF_NAMES} {span} folder_key",
                 list(self.spellings.names()),
@@ -124,7 +124,7 @@ class FacetRows:
         _, before = self.facets.get(keys, (row, seen))
         self.facets[keys] = (row, before | seen)
 
-    def _links(self, one: DatasetDescription, dataset: Spelling, seen: SeenTimes) -> Iterator[Row]:
+    def _links(self, one: DatasetDescription, dataset: Spelling, seen: SeenTimes) -> Iterator[_Row]:
         named = [("symlink", identifier) for identifier in one.identifiers]
         for rule, other in (*named, ("rename", one.previous)):
             if not other or not other.namespace or not other.name:
@@ -141,7 +141,7 @@ class FacetRows:
 
     def _columns(
         self, one: DatasetDescription, dataset: Spelling, seen: SeenTimes
-    ) -> Iterator[Row]:
+    ) -> Iterator[_Row]:
         for field, lineage in one.columns.items():
             if lineage is None:
                 continue

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-Name = tuple[str, str]
+from lineage.names.names import Name
 
 _CACHED_TEXTS = 1_024
 _MOST_NAMES = 10_000  # of one facet

@@ -18,8 +18,8 @@ from slis.stream.facts.runs import RunTimes
 from slis.stream.reading.jobs import RunJobs
 from slis.stream.reading.reported import ReportedRun
 
-Pairs = Iterable[tuple[Any, Any]]
-Row = tuple[Any, ...]
+_Pairs = Iterable[tuple[Any, Any]]
+_Row = tuple[Any, ...]
 
 _SPARK_KEY = re.compile(
     r"""spark\.(
@@ -65,7 +65,7 @@ COLUMNS = (
 )
 
 
-def run_row(run: ReportedRun, times: RunTimes) -> Row:
+def run_row(run: ReportedRun, times: RunTimes) -> _Row:
     """Return a row of `s_run` in the order of `COLUMNS`: raw JSON read, cut and redacted."""
     return (
         *(run.run_key, run.day, run.run_id, run.job_namespace, run.job_name),
@@ -146,7 +146,7 @@ def _is_harmless(key: object) -> bool:
     return any(_PARAMETER_WORD.fullmatch(word) for word in (words[-1], "_".join(words[-2:])))
 
 
-def _pairs(text: str) -> Pairs:
+def _pairs(text: str) -> _Pairs:
     """Return the pairs of a JSON object, and none of another value."""
     found = _decoded(text)
     return found.items() if isinstance(found, dict) else ()
@@ -167,7 +167,7 @@ def _decoded(text: str) -> Any:  # noqa: ANN401 - any JSON
         return None
 
 
-def _kept(pairs: Pairs) -> str | None:
+def _kept(pairs: _Pairs) -> str | None:
     """Return a JSON object of texts in the order of its keys, bounded; None where it is empty.
 
     Keys beyond the bound are left out, the same ones for every order of arrival.

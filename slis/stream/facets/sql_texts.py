@@ -10,10 +10,10 @@ from lineage.catalog.upsert import greatest, least, upsert
 from slis.stream.facts.jobs import LONGEST_TEXT, SqlText
 
 _TOO_LONG = f"longer than {LONGEST_TEXT:,} characters"
-Row = tuple[Any, ...]
+_Row = tuple[Any, ...]
 
 
-def stage_sql_texts(texts: Collection[SqlText]) -> dict[str, tuple[Sequence[str], list[Row]]]:
+def stage_sql_texts(texts: Collection[SqlText]) -> dict[str, tuple[Sequence[str], list[_Row]]]:
     """Return rows of `staging`'s tables."""
     ran = [(run_key, one.sql_key) for one in texts for run_key in one.run_keys]
     distinct = {one.sql_key: (one.sql_key, one.dialect, one.text) for one in texts}

@@ -10,7 +10,7 @@ from slis.stream.facts.mentions import Mention
 from slis.stream.facts.spans import SeenTimes
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.lenient import read_lenient, text_of
-from slis.stream.reading.openlineage import NOTHING, AssertionList, Documentation, EventPart, Job
+from slis.stream.reading.openlineage import JSON_NULL, AssertionList, Documentation, EventPart, Job
 from slis.stream.reading.reported import read_start
 
 
@@ -41,7 +41,7 @@ class InputField(Job):
     """Column that another is made of; `transformations` are raw JSON."""
 
     field: str | None = None
-    transformations: Raw = NOTHING
+    transformations: Raw = JSON_NULL
 
 
 class ColumnLineageFacet(EventPart, rename="camel"):
@@ -165,7 +165,7 @@ class _Facets(EventPart):
     ownership: _Ownership | None = None
     tags: _Tags | None = None
     columns: _Columns | None = msgspec.field(name="columnLineage", default=None)
-    lineage: Raw = NOTHING
+    lineage: Raw = JSON_NULL
 
 
 _NONE = _Facets()

@@ -5,8 +5,9 @@ from typing import NamedTuple
 import msgspec
 
 from lineage.names.keys import hash_parts
+from lineage.states import READ, WRITE
 from slis.stream.facts.dataset_facets import ReportedOwner, owners_of
-from slis.stream.facts.mentions import READ, WRITE, Mention
+from slis.stream.facts.mentions import Mention
 from slis.stream.facts.spans import SeenTimes
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.jobs import SPARK

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
 from lineage.names.keys import NAME_BYTES, hash_parts, shorten
+from lineage.states import READ, WRITE
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.lenient import text_of
 from slis.stream.reading.openlineage import AssertionList, Dataset, InputFacets, OutputFacets
 from slis.stream.reading.problems import is_wide
 
-Direction = Literal["read", "write", "declared"]
-READ: Final = "read"
-WRITE: Final = "write"
+_Direction = Literal["read", "write", "declared"]
 DECLARED: Final = "declared"
 _NO_INPUT_FACETS, _NO_ASSERTIONS = InputFacets(), AssertionList()
 _NO_OUTPUT_FACETS = OutputFacets()
@@ -30,7 +29,7 @@ class Mention(NamedTuple):
         size: ... bytes; None where the event has none.
     """
 
-    direction: Direction
+    direction: _Direction
     spelling_key: int
     namespace: str
     name: str
@@ -49,7 +48,7 @@ def mentions_of(event: ReadEvent) -> Iterator[Mention]:
     for place, dataset in enumerate(event.datasets):
         if dataset is None or dataset.namespace is None or dataset.name is None:
             continue
-        direction: Direction = DECLARED
+        direction: _Direction = DECLARED
         if not makes_no_edges and place < event.inputs:
             direction = READ
         elif not makes_no_edges and place < event.inputs + event.outputs:
@@ -58,7 +57,7 @@ def mentions_of(event: ReadEvent) -> Iterator[Mention]:
         yield _mention(dataset, direction, event.model_tags if direction == WRITE else None)
 
 
-def _mention(dataset: Dataset, direction: Direction, tags: str | None) -> Mention:
+def _mention(dataset: Dataset, direction: _Direction, tags: str | None) -> Mention:
     namespace = shorten(dataset.namespace or "", NAME_BYTES)
     name = shorten(dataset.name or "", NAME_BYTES)
     facets = bytes(dataset.facets)

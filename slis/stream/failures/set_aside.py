@@ -25,7 +25,7 @@ from slis.stream.batch import Batches, Beside, write_nothing
 from slis.stream.log.spool_reader import SPOOL_COLUMNS
 from slis.stream.merge.merge import (
     LogRange,
-    Store,
+    MergeStep,
     advance_cursor,
     is_landed,
     record_batch,
@@ -68,7 +68,7 @@ def set_event_aside(  # noqa: PLR0913, PLR0917 - what a batch takes
     events: pa.Table,
     error: str,
     clock: Clock,
-    store: Store = store_nothing,
+    store: MergeStep = store_nothing,
     beside: Beside = write_nothing,
 ) -> None:
     """Record the one event of the range with its error, and go on behind it.

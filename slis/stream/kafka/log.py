@@ -17,7 +17,7 @@ from slis.stream.batch import Batches
 from slis.stream.kafka.client import LogReadError, Offsets, TopicState
 from slis.stream.kafka.identity import find_other_topic, read_topic_id
 from slis.stream.kafka.plan import BatchPlan, PartitionPosition, Range, plan_batch
-from slis.stream.kafka.portion import Read, TopicPortion, read_on_driver
+from slis.stream.kafka.portion import RangeOpener, TopicPortion, read_on_driver
 from slis.stream.kafka.range_reader import RangeReader
 from slis.stream.kafka.restore import TopicReplay, is_restoring, lacks_records
 from slis.stream.kafka.silence import SILENT_AFTER, LastHeartbeats, find_unexcused, note_silence
@@ -44,7 +44,7 @@ class TopicLog:
         *,
         most_bytes: int,
         offsets: Offsets | None = None,
-        read: Read | None = None,
+        read: RangeOpener | None = None,
     ) -> None:
         """Read nothing yet.
 

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 import msgspec
 from msgspec.structs import replace
 
+from slis.lake.positions import Windows
 from slis.stream.log.spool_reader import BatchLimits
-
-# For each collector its last window, and the records of the window that were read.
-Windows = dict[str, tuple[str, list[str]]]
 
 
 class PartitionPosition(msgspec.Struct, frozen=True):

@@ -26,10 +26,10 @@ from slis.stream.on_executors import Other
 
 # A Spark job that starts Python workers costs more than the driver's reading of so many records.
 _DRIVER_RECORDS = 1_000
-Read = Callable[[BatchPlan], list[RangeReader]]
+RangeOpener = Callable[[BatchPlan], list[RangeReader]]
 
 
-def read_on_driver(log: KafkaLog) -> Read:
+def read_on_driver(log: KafkaLog) -> RangeOpener:
     """Return what reads a whole plan in this process."""
 
     def read(plan: BatchPlan) -> list[RangeReader]:
@@ -50,7 +50,7 @@ class TopicPortion:
         landed: Mapping[int, int],
         state: TopicState,
         clock: Clock,
-        read: Read,
+        read: RangeOpener,
     ) -> None:
         """Read nothing yet.
 

@@ -8,7 +8,8 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from lineage.input_log.records import GAP, Record
-from slis.stream.kafka.plan import BatchPlan, Range, Windows
+from slis.lake.positions import Windows
+from slis.stream.kafka.plan import BatchPlan, Range
 from slis.stream.log.spool_reader import SPOOL_COLUMNS, record_batches
 
 RANGE = "range"  # of a row with the result of a range

@@ -19,15 +19,15 @@ from lineage.catalog.upsert import fold_rows, insert_for
 from lineage.input_log.records import FOREIGN, GAP, REJECTED, Record
 from lineage.process.clock import HOUR_MICROS, to_micros
 from slis.indicators.error_rate import HISTORY, LIVE, add_failures
-from slis.lake.positions import FolderPosition
+from slis.lake.positions import FolderPosition, Windows
 from slis.meta import put_meta, read_meta
 from slis.stream.kafka.heartbeats import store_heartbeats
-from slis.stream.kafka.plan import PartitionPosition, Windows
+from slis.stream.kafka.plan import PartitionPosition
 from slis.stream.kafka.range_reader import RangeResult
 from slis.stream.merge.merge import RangeMismatchError
 
 EXPIRED = "log_expired"
-Counts = list[tuple[int, str, str, int]]
+_Counts = list[tuple[int, str, str, int]]
 _LAST_LANDED = "SELECT max(landed_at) FROM batch"
 
 
@@ -167,7 +167,7 @@ def store_lost(connection: Connection, lost: int, until: int | None, now: dateti
         fold_rows(connection, tables.ingestion_gap, [row])
 
 
-def _count_rejected(reports: Iterable[Record]) -> Counts:
+def _count_rejected(reports: Iterable[Record]) -> _Counts:
     counts: Counter[tuple[int, str, str]] = Counter()
     for one in reports:
         if one.kind in {REJECTED, FOREIGN}:

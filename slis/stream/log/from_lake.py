@@ -20,7 +20,7 @@ from slis.stream.failures.causes import is_of_machine, reason_line
 from slis.stream.failures.set_aside import set_aside_again, set_event_aside, try_control_event
 from slis.stream.log.input_log import STOPPING
 from slis.stream.log.spool_reader import SPOOL_COLUMNS
-from slis.stream.merge.merge import LogRange, Store, advance_cursor, cursor, store_nothing
+from slis.stream.merge.merge import LogRange, MergeStep, advance_cursor, cursor, store_nothing
 
 log = structlog.get_logger(__name__)
 
@@ -81,7 +81,7 @@ class LakeReplay:
         """Return whether the manifest had the batch before the replay."""
         return batch.name.text in self._known
 
-    def take(self, batch: LakeBatch, store: Store = store_nothing) -> None:
+    def take(self, batch: LakeBatch, store: MergeStep = store_nothing) -> None:
         """Land the events of a batch that the catalog lacks.
 
         Args:

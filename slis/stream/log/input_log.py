@@ -16,6 +16,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.epochs import StaleEpochError
 from lineage.catalog.meta_keys import LOG
+from lineage.input_log.settings import SPOOL
 from lineage.lake.storage import Lake
 from lineage.process.clock import Clock
 from slis.lake.identity import LakeMismatchError
@@ -28,7 +29,6 @@ from slis.stream.merge.merge import LogRange, MergeResult, RangeMismatchError, c
 
 LOG_QUERY_ID: Final = "spool"  # `batch.query_id` of every log: there is no streaming query
 
-SPOOL: Final = "spool"
 KAFKA: Final = "kafka"
 _NAMES = {SPOOL: "the spool", KAFKA: "a topic of Kafka"}
 

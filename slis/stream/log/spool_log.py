@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine
 
+from lineage.input_log.settings import SPOOL
 from lineage.lake.storage import Lake
 from lineage.process.clock import Clock, from_micros
 from slis.lake.names import FolderName
@@ -19,7 +20,7 @@ from slis.settings import SharedPaths
 from slis.stream.batch import Batches
 from slis.stream.log.from_lake import LakeReplay
 from slis.stream.log.gaps import copy_gaps
-from slis.stream.log.input_log import SPOOL, find_other_log, note_log, range_of
+from slis.stream.log.input_log import find_other_log, note_log, range_of
 from slis.stream.log.restore import land_pruned
 from slis.stream.log.spool_reader import (
     BatchLimits,

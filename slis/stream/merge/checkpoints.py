@@ -7,7 +7,7 @@ from sqlalchemy import Connection, text
 
 # Datasets that a checkpoint touches, beside the other mentions of streams. A run whose START
 # has not landed names none yet: its next checkpoint counts, a minute later.
-TOUCHED = """
+SELECT_TOUCHED = """
     SELECT c.run_key, io.dataset_key, io.direction, c.hour, c.first_at AS first_event_at,
         CASE WHEN io.direction = 'write' THEN c.last_at END AS streamed_at,
         CAST(NULL AS BIGINT) AS rows, 1 AS is_measured

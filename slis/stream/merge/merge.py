@@ -19,12 +19,12 @@ from slis.stream.merge.facts_of_batch import merge_facts_of_batch
 from slis.stream.merge.merge_events import StoredEvents, store_events
 from slis.stream.merge.repeats import find_repeats
 from slis.stream.staging import staging
-from slis.stream.staging.staging import Rows
+from slis.stream.staging.staging import StagedRows
 
 log = structlog.get_logger(__name__)
 
 READER = "pipeline"
-Store = Callable[[Connection], None]  # writes what goes with a batch, in its transaction
+MergeStep = Callable[[Connection], None]  # writes what goes with a batch, in its transaction
 
 
 class LogRange(msgspec.Struct, frozen=True):
@@ -106,9 +106,9 @@ def store_nothing(_connection: Connection) -> None:
 def merge(
     engine: Engine,
     log_range: LogRange,
-    rows: Rows,
+    rows: StagedRows,
     clock: Clock,
-    store: Store = store_nothing,
+    store: MergeStep = store_nothing,
 ) -> MergeResult:
     """Merge a batch's facts and record it.
 
@@ -133,9 +133,9 @@ def merge(
 def _merge(  # noqa: PLR0913 - the last one by name
     engine: Engine,
     log_range: LogRange,
-    rows: Rows,
+    rows: StagedRows,
     clock: Clock,
-    store: Store,
+    store: MergeStep,
     *,
     finds_remains: bool,
 ) -> MergeResult:
@@ -149,7 +149,7 @@ def _merge(  # noqa: PLR0913 - the last one by name
         return replace(landed, merge_seconds=time.monotonic() - began, is_news=is_news)
 
 
-def rehearse(engine: Engine, log_range: LogRange, rows: Rows, clock: Clock) -> None:
+def rehearse(engine: Engine, log_range: LogRange, rows: StagedRows, clock: Clock) -> None:
     """Do all that `merge` does, and undo it.
 
     Raises:
@@ -163,7 +163,7 @@ def rehearse(engine: Engine, log_range: LogRange, rows: Rows, clock: Clock) -> N
 def _merge_rows(
     connection: Connection,
     log_range: LogRange,
-    rows: Rows,
+    rows: StagedRows,
     clock: Clock,
     *,
     finds_remains: bool,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from slis.stream.staging.staging import Rows
+from slis.stream.staging.staging import StagedRows
 
 _AGGREGATE: Final = re.compile(r"\b(?:min|max)\((CASE .*? END|[\w.]+)\)")
 _GROUPS: Final = re.compile(r"\bGROUP BY [\w., ]+")
@@ -29,7 +29,7 @@ class Repeats(msgspec.Struct, frozen=True):
     events: bool
 
 
-def find_repeats(rows: Rows) -> Repeats:
+def find_repeats(rows: StagedRows) -> Repeats:
     """Return which facts of a batch have several rows."""
     dataset_of = dict(_columns(rows, "s_name", "spelling_key", "dataset_key"))
     run_io = [
@@ -50,7 +50,7 @@ def query_for(query: str, *, has_repeats: bool) -> str:
     return query if has_repeats else _GROUPS.sub("", _AGGREGATE.sub(r"\1", query))
 
 
-def _columns(rows: Rows, table: str, *names: str) -> Iterable[tuple[Any, ...]]:
+def _columns(rows: StagedRows, table: str, *names: str) -> Iterable[tuple[Any, ...]]:
     columns, values = rows.get(table, ((), ()))
     if not values:
         return ()

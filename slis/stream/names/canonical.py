@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from sqlalchemy import Connection, text
 
 from lineage.names.aliases import canonical_by_key
+from lineage.names.names import Name
 from slis.key_queries import in_parts
 from slis.stream.names.claims import RENAME, SYMLINK, DatasetLink, holding_links, past_renames
 from slis.stream.names.claims_catalog import claims_of, keep_holding, unlink, writers_of
@@ -18,8 +19,7 @@ from slis.stream.names.rekey import move_facts
 
 LINKS = "('symlink', 'rename', 'policy')"  # rules whose two names are one dataset
 
-POLICY = "policy"
-Name = tuple[str, str]
+BY_POLICY = "policy"
 
 
 def canonical_keys(
@@ -36,8 +36,8 @@ def canonical_keys(
         declared: names that a rule of the policy is for.
     """
     links = list(links)
-    overrules = {link.alias_key: link.dataset_key for link in links if link.rule == POLICY}
-    linked = [(link.dataset_key, link.alias_key) for link in links if link.rule != POLICY]
+    overrules = {link.alias_key: link.dataset_key for link in links if link.rule == BY_POLICY}
+    linked = [(link.dataset_key, link.alias_key) for link in links if link.rule != BY_POLICY]
     led_by = canonical_by_key(linked, names, overrules)
     found: dict[int, int] = {}
     for lead in {led_by.get(key, key) for key in names}:
@@ -56,7 +56,7 @@ def _chosen(links: list[DatasetLink], names: dict[int, Name], declared: Abstract
     former = {link.alias_key for link in links if link.rule == RENAME}
     linked = {link.dataset_key for link in links if link.rule == SYMLINK}
     renamed_to = {link.dataset_key for link in links if link.rule == RENAME}
-    ruled = {link.dataset_key for link in links if link.rule == POLICY}
+    ruled = {link.dataset_key for link in links if link.rule == BY_POLICY}
     ranked = (ruled, declared, linked - former, renamed_to - former, linked, set(names))
     candidates = next(known for wanted in ranked if (known := wanted & names.keys()))
     return min(candidates, key=lambda key: (names[key], key))
@@ -128,7 +128,7 @@ def _component(connection: Connection, start: int) -> tuple[set[int], set[Datase
         frontier = {key for pair in near for key in pair} - members
         members |= frontier
     for row in in_parts(connection, _OF_POLICY, members):
-        links.add(DatasetLink(row.alias_key, row.dataset_key, POLICY))
+        links.add(DatasetLink(row.alias_key, row.dataset_key, BY_POLICY))
     return members, links
 
 
@@ -138,11 +138,11 @@ _NEAR = f"""
     UNION SELECT alias_key, dataset_key FROM dataset_claim
         WHERE rule IN ('{SYMLINK}', '{RENAME}') AND dataset_key IN :keys
     UNION SELECT alias_key, dataset_key FROM dataset_alias
-        WHERE rule = '{POLICY}' AND alias_key IN :keys
+        WHERE rule = '{BY_POLICY}' AND alias_key IN :keys
     UNION SELECT alias_key, dataset_key FROM dataset_alias
-        WHERE rule = '{POLICY}' AND dataset_key IN :keys
+        WHERE rule = '{BY_POLICY}' AND dataset_key IN :keys
 """  # noqa: S608 - words of ours
 _OF_POLICY = f"""
     SELECT alias_key, dataset_key FROM dataset_alias
-    WHERE rule = '{POLICY}' AND alias_key IN :keys
+    WHERE rule = '{BY_POLICY}' AND alias_key IN :keys
 """  # noqa: S608 - a word of ours

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Dialect, Table, TextClause, bi
 
 from lineage.catalog import tables
 from lineage.catalog.queries import NO_TIER, NOT_JUDGED
-from lineage.catalog.upsert import Fold, both, either, greatest, least, prepare
+from lineage.catalog.upsert import ColumnFold, both, either, greatest, least, prepare
 from slis.key_queries import in_parts
 from slis.stream.derived.activity import renew_last_write
 from slis.stream.derived.edges import ORIGIN, ORIGIN_OF_RUN
@@ -24,9 +24,9 @@ def _known(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
     return func.coalesce(kept, given)
 
 
-_SEEN: dict[str, Fold] = {"first_seen_at": least, "last_seen_at": greatest}
-_JOB: dict[str, Fold] = {"job_namespace": greatest, "job_name": greatest}
-_EDGE: dict[str, Fold] = {
+_SEEN: dict[str, ColumnFold] = {"first_seen_at": least, "last_seen_at": greatest}
+_JOB: dict[str, ColumnFold] = {"job_namespace": greatest, "job_name": greatest}
+_EDGE: dict[str, ColumnFold] = {
     **_SEEN,
     "event_job_name": greatest,
     "runs": greatest,
@@ -34,13 +34,13 @@ _EDGE: dict[str, Fold] = {
     "declared_at": greatest,
     "origin": ORIGIN,
 }
-_SEEN_IN_RUN: dict[str, Fold] = {
+_SEEN_IN_RUN: dict[str, ColumnFold] = {
     "seen_at": greatest,
     "is_reported": either,
     "origin": ORIGIN_OF_RUN,
 }
 # What the merge folds by the canonical key, and how.
-_MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
+_MOVED: tuple[tuple[Table, str, dict[str, ColumnFold]], ...] = (
     (tables.dataset_write, "dataset_key", WRITE_FOLDS),
     (
         tables.dataset_read,
@@ -146,7 +146,7 @@ def _statements(dialect: Dialect) -> tuple[TextClause, ...]:
 
 
 def _moving(
-    dialect: Dialect, table: Table, column: str, folds: dict[str, Fold]
+    dialect: Dialect, table: Table, column: str, folds: dict[str, ColumnFold]
 ) -> Iterator[TextClause]:
     names = [c.name for c in table.primary_key if c.name != column] + list(folds)
     where = f"WHERE {column} = :old"

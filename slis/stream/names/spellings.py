@@ -11,14 +11,14 @@ import msgspec
 
 from lineage.names.keys import NAME_BYTES, key, shorten
 from lineage.names.names import FOLD, fold, folder_of, partition_date, partition_of
-from lineage.names.rules import RULES
+from lineage.names.rules import NAMING_RULES
 from lineage.policy import NO_FOLDS, CompiledFolds
 from lineage.process.clock import DAY_MICROS
 from lineage.redaction import CREDENTIALS
 from slis.stream.facts.spans import SeenTimes
 from slis.stream.staging.arrow import clean_text
 
-_LOSSY = frozenset({CREDENTIALS, *(rule.id for rule in RULES if not rule.keeps_spelling)})
+_LOSSY = frozenset({CREDENTIALS, *(rule.id for rule in NAMING_RULES if not rule.keeps_spelling)})
 _EPOCH_DAY = 719_163  # 1970-01-01 as Python counts days
 _CACHED_SPELLINGS = 65_536
 

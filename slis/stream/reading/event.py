@@ -27,7 +27,7 @@ from slis.stream.reading.problems import find_problem
 from slis.stream.reading.reported import (
     ReportedJob,
     ReportedRun,
-    Tags,
+    ReportedTags,
     read_job,
     read_run,
     retries_left,
@@ -186,7 +186,7 @@ def _names(datasets: Sequence[Dataset | None]) -> list[tuple[str | None, str | N
     return names
 
 
-def _model_tags(tags: Tags) -> str | None:
+def _model_tags(tags: ReportedTags) -> str | None:
     """Return the lists of tags that dbt gives to a model's run or job; most events have none."""
     of_dbt = [one for one in tags if one is not None and _SOURCE_OF_MODEL_TAGS in one]
     return f"[{','.join(of_dbt)}]" if of_dbt else None

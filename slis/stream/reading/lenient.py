@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import fields
 
-from slis.stream.reading.openlineage import NOTHING
+from slis.stream.reading.openlineage import JSON_NULL
 
 S = TypeVar("S", bound=Struct)
 
@@ -41,7 +41,7 @@ def _utf8(text: bytes) -> bytes:
 
 def text_of(raw: Raw) -> str | None:
     """Return the text of a JSON string, the JSON of any other value, None of null or nothing."""
-    if raw is NOTHING:
+    if raw is JSON_NULL:
         return None
     text = bytes(raw)
     if text == _NULL:

@@ -10,7 +10,7 @@ from msgspec import Meta, Raw, field
 
 # What a catalog can hold.
 Long = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
-NOTHING = Raw(b"null")
+JSON_NULL = Raw(b"null")
 
 
 class EventPart(msgspec.Struct, gc=False, omit_defaults=True):
@@ -73,25 +73,25 @@ class SparkJob(EventPart):
 class SparkProperties(EventPart):
     """Settings of a Spark application."""
 
-    properties: Raw = NOTHING
+    properties: Raw = JSON_NULL
 
 
 class Environment(EventPart):
     """Properties of Databricks."""
 
-    properties: Raw = field(name="environment-properties", default=NOTHING)
+    properties: Raw = field(name="environment-properties", default=JSON_NULL)
 
 
 class Parameters(EventPart):
     """Parameters of a run."""
 
-    parameters: Raw = NOTHING
+    parameters: Raw = JSON_NULL
 
 
 class TagList(EventPart):
     """Tags of a run or a job."""
 
-    tags: Raw = NOTHING
+    tags: Raw = JSON_NULL
 
 
 class ErrorMessage(EventPart):
@@ -113,11 +113,11 @@ class RunFacets(EventPart):
     spark_properties: SparkProperties | None = None
     environment: Environment | None = field(name="environment-properties", default=None)
     execution_parameters: Parameters | None = field(name="executionParameters", default=None)
-    airflow: Raw = NOTHING
+    airflow: Raw = JSON_NULL
     tags: TagList | None = None
     error_message: ErrorMessage | None = field(name="errorMessage", default=None)
     exception: ErrorMessage | None = field(name="spark.exception", default=None)
-    checkpoints: Raw = NOTHING
+    checkpoints: Raw = JSON_NULL
 
 
 class Run(RunId):
@@ -158,9 +158,9 @@ class JobFacets(EventPart):
     source_code: SourceCode | None = field(name="sourceCodeLocation", default=None)
     tags: TagList | None = None
     documentation: Documentation | None = None
-    ownership: Raw = NOTHING
-    lineage: Raw = NOTHING
-    sql: Raw = NOTHING
+    ownership: Raw = JSON_NULL
+    lineage: Raw = JSON_NULL
+    sql: Raw = JSON_NULL
 
 
 class FullJob(Job):
@@ -172,7 +172,7 @@ class FullJob(Job):
 class AssertionList(EventPart):
     """Results of tests."""
 
-    assertions: Raw = NOTHING
+    assertions: Raw = JSON_NULL
 
 
 class InputFacets(EventPart):
@@ -199,7 +199,7 @@ class Dataset(EventPart):
 
     namespace: str | None = None
     name: str | None = None
-    facets: Raw = NOTHING
+    facets: Raw = JSON_NULL
     input_facets: InputFacets | None = field(name="inputFacets", default=None)
     output_facets: OutputFacets | None = field(name="outputFacets", default=None)
 

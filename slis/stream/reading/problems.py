@@ -19,13 +19,13 @@ _MISSING: Final = "missing, or not of the type that the specification says"
 _OTHER_TYPE: Final = (
     "a field has another type than the specification says; the rest of the event was taken"
 )
-Problem = tuple[str | None, str | None]
+_Problem = tuple[str | None, str | None]
 
 # Of one run or job: a job that copies 100 tables into 100 others is just within it.
 MOST_EDGES: Final = 10_000
 
 
-def find_problem(event: Event, kind: str, event_time: int | None, *, is_whole: bool) -> Problem:
+def find_problem(event: Event, kind: str, event_time: int | None, *, is_whole: bool) -> _Problem:
     """Return whether all of the event is of no use, or a part of it, and what is wrong where.
 
     Args:

@@ -13,7 +13,7 @@ from slis.stream.reading.event_times import parse_time
 from slis.stream.reading.jobs import RunJobs
 from slis.stream.reading.lenient import read_lenient, text_of
 from slis.stream.reading.openlineage import (
-    NOTHING,
+    JSON_NULL,
     Documentation,
     Engine,
     Environment,
@@ -37,7 +37,7 @@ _NO_JOB, _NO_JOB_FACETS, _NO_TYPE, _NO_ENGINE = FullJob(), JobFacets(), JobType(
 _NO_CODE, _NO_MESSAGE, _NO_APPLICATION = SourceCode(), ErrorMessage(), SparkApplicationDetails()
 _NO_RUN, _NO_PROPERTIES, _NO_ENVIRONMENT = Run(), SparkProperties(), Environment()
 _NO_PARAMETERS, _NO_DOCUMENTATION = Parameters(), Documentation()
-Tags = tuple[str | None, str | None]  # of the run and of the job, raw JSON
+ReportedTags = tuple[str | None, str | None]  # of the run and of the job, raw JSON
 
 
 def upper(text: str | None) -> str | None:
@@ -97,7 +97,7 @@ def read_run(  # noqa: PLR0913, PLR0917 - what the event was read into
     own: Job,
     jobs: RunJobs,
     integration: str | None,
-    tags: Tags,
+    tags: ReportedTags,
 ) -> ReportedRun:
     """Return the run as its event reports it.
 
@@ -165,11 +165,11 @@ def read_job(facets: JobFacets, tags: str | None) -> ReportedJob:
 
 
 class _Task(msgspec.Struct, frozen=True):
-    retries: Raw = NOTHING
+    retries: Raw = JSON_NULL
 
 
 class _TaskInstance(msgspec.Struct, frozen=True):
-    try_number: Raw = NOTHING
+    try_number: Raw = JSON_NULL
 
 
 class _Airflow(msgspec.Struct, frozen=True):

@@ -21,10 +21,10 @@ from slis.stream.facts import Facts
 from slis.stream.facts.facts import EventRow
 from slis.stream.facts.run_io import Checkpoint, RunIoRow
 from slis.stream.staging.arrow import clean_text
-from slis.stream.staging.staging import Rows
-from slis.stream.staging.tables import metadata
+from slis.stream.staging.staging import StagedRows
+from slis.stream.staging.tables import staged_metadata
 
-Row = tuple[Any, ...]
+_Row = tuple[Any, ...]
 Redact = Callable[[str], str]
 
 _DIGITS = re.compile(r"[0-9a-fA-F-]*")  # of UUIDs, hashes and dates, which are most texts
@@ -47,7 +47,7 @@ _FORMATS: Mapping[tuple[str, str], Redact] = {
 
 def staged_rows(
     facts: Facts, folds: CompiledFolds = NO_FOLDS, *, are_history: bool = False
-) -> Rows:
+) -> StagedRows:
     """Return the rows by staging table, each table with its columns.
 
     Args:
@@ -62,7 +62,7 @@ def staged_rows(
     events = facts.events
     if are_history:
         events = [row._replace(is_history=1) for row in events]
-    rows: Rows = {
+    rows: StagedRows = {
         "s_event": (EventRow._fields, events),
         "s_run": (run_details.COLUMNS, [run_details.run_row(*run) for run in facts.runs]),
         "s_run_io": (RunIoRow._fields, facts.run_io),
@@ -71,12 +71,12 @@ def staged_rows(
     return without_secrets({**rows, **unfolded.rows(), **stage_sql_texts(facts.sql_texts)})
 
 
-def without_secrets(rows: Rows) -> Rows:
+def without_secrets(rows: StagedRows) -> StagedRows:
     """Return the rows of staging tables without secrets in their texts."""
     return {table: (columns, _cleared(table, columns, of)) for table, (columns, of) in rows.items()}
 
 
-def _cleared(table: str, columns: Sequence[str], rows: Sequence[Row]) -> Sequence[Row]:
+def _cleared(table: str, columns: Sequence[str], rows: Sequence[_Row]) -> Sequence[_Row]:
     for place, column in enumerate(columns):
         if column in _texts(table):
             rows = _replaced(rows, place, _FORMATS.get((table, column), _redact_key))
@@ -85,12 +85,12 @@ def _cleared(table: str, columns: Sequence[str], rows: Sequence[Row]) -> Sequenc
 
 @cache
 def _texts(table: str) -> frozenset[str]:
-    columns = metadata.tables[table].columns
+    columns = staged_metadata.tables[table].columns
     names = {column.name for column in columns if isinstance(column.type, Text)}
     return frozenset(names - _FOLDED.get(table, set()))
 
 
-def _replaced(rows: Sequence[Row], place: int, redacted: Redact) -> Sequence[Row]:
+def _replaced(rows: Sequence[_Row], place: int, redacted: Redact) -> Sequence[_Row]:
     texts = {row[place] for row in rows}
     changed = {
         text: found

@@ -14,11 +14,11 @@ from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from slis.stream.staging.tables import metadata
+from slis.stream.staging.tables import staged_metadata
 
-Row = tuple[Any, ...]
+_Row = tuple[Any, ...]
 # By staging table: its columns, and their values.
-Rows = Mapping[str, tuple[Sequence[str], Sequence[Row]]]
+StagedRows = Mapping[str, tuple[Sequence[str], Sequence[_Row]]]
 _POSTGRES: type[Dialect] = PGDialect
 _SQLITE: type[Dialect] = SQLiteDialect
 # Of PostgreSQL, while a batch is merged. Its rows are looked up by their keys, in pages that are in
@@ -34,7 +34,7 @@ _SETTINGS: Final = {
 # Names of types in PostgreSQL. Rows in its binary format need no parser: 0.5 of 2.8 µs an event of
 # the server, and 1 µs of the pipeline.
 _TYPES: Final[dict[type, str]] = {BigInteger: "int8", SmallInteger: "int2", Text: "text"}
-_EMPTYING: Final = tuple(f"DELETE FROM {name}" for name in metadata.tables)  # noqa: S608 - our own
+_EMPTYING: Final = tuple(f"DELETE FROM {name}" for name in staged_metadata.tables)  # noqa: S608 - our own
 
 
 def create(connection: Connection) -> None:
@@ -65,7 +65,7 @@ def _in_sqlite() -> tuple[str, ...]:
 @cache
 def _in_postgres() -> tuple[str, ...]:
     # Behind a pooler the session may have the tables of the release before.
-    dropping = (f"DROP TABLE IF EXISTS pg_temp.{name}" for name in metadata.tables)
+    dropping = (f"DROP TABLE IF EXISTS pg_temp.{name}" for name in staged_metadata.tables)
     return (*dropping, *_creating(_POSTGRES()), f"CREATE TEMPORARY TABLE {_mark()} ()")
 
 
@@ -76,21 +76,21 @@ def _mark() -> str:
 
 
 def _creating(dialect: Dialect) -> Iterator[str]:
-    for table in metadata.sorted_tables:
+    for table in staged_metadata.sorted_tables:
         yield str(CreateTable(table, if_not_exists=True).compile(dialect=dialect))
         for index in table.indexes:
             yield str(CreateIndex(index, if_not_exists=True).compile(dialect=dialect))
 
 
-def fill(connection: Connection, rows: Rows) -> None:
+def fill(connection: Connection, rows: StagedRows) -> None:
     """Put rows, each with its columns, into the tables of these names."""
     for table, (columns, values) in rows.items():
         if values:
-            _insert(connection, metadata.tables[table], columns, values)
+            _insert(connection, staged_metadata.tables[table], columns, values)
 
 
 def _insert(
-    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Row]
+    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[_Row]
 ) -> None:
     if connection.dialect.name == "postgresql":
         _copy(connection, table, columns, rows)
@@ -101,7 +101,7 @@ def _insert(
 
 
 def _copy(
-    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Row]
+    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[_Row]
 ) -> None:
     driver = connection.connection.driver_connection
     if driver is None:

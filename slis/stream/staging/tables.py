@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, Column, Index, MetaData, SmallInteger, Table,
 
 from lineage.catalog.tables import runs
 
-metadata = MetaData()
+staged_metadata = MetaData()
 
 
 def _table(
@@ -32,7 +32,7 @@ def _copy(name: str, table: Table, names: str, *more: Column[Any]) -> Table:
 
 def _temporary(name: str, *columns: Column[Any]) -> Table:
     return Table(
-        name, metadata, *columns, prefixes=["TEMPORARY"], postgresql_on_commit="DELETE ROWS"
+        name, staged_metadata, *columns, prefixes=["TEMPORARY"], postgresql_on_commit="DELETE ROWS"
     )
 
 

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import Engine
 
-from alerts.detection.self_monitoring import EVENTS, PIPELINE
+from alerts.detection.self_monitoring import EVENTS_ROOT, PIPELINE_ROOT
 from alerts.detection.summaries import summarize_step
 from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.lifecycle import advance
@@ -17,8 +17,8 @@ from tests.alerts.notify.messages import message
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (service_fault("ingestion", PIPELINE, 0), "Lineward's role pipeline"),
-        (service_fault("set_aside", EVENTS, 0), "Lineward's events set aside"),
+        (service_fault("ingestion", PIPELINE_ROOT, 0), "Lineward's role pipeline"),
+        (service_fault("set_aside", EVENTS_ROOT, 0), "Lineward's events set aside"),
         (
             service_fault("access", UNAUTHORIZED_ACCESS.name, 0),
             "Lineward's API: unauthorized access",

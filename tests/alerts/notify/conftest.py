@@ -13,7 +13,7 @@ import trustme
 from sqlalchemy import Engine, select
 
 from alerts.notify import delivery_queries
-from alerts.notify.channels.channel import Channel, ChannelTask, Outcome
+from alerts.notify.channels.channel import Channel, ChannelTask, DeliveryOutcome
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.channels.registry import build_channels
 from alerts.notify.message import Message
@@ -184,10 +184,10 @@ def notifier(embedded: Engine, clock: Ticking, tmp_path: Path, fakes: Fakes) -> 
 
 
 @pytest.fixture
-def outcome(notifier: Notifier) -> Callable[[str], Outcome]:
+def outcome(notifier: Notifier) -> Callable[[str], DeliveryOutcome]:
     """Return a function that makes one attempt and returns its outcome."""
 
-    def _of(channel: str) -> Outcome:
+    def _of(channel: str) -> DeliveryOutcome:
         kind, _, target = channel.partition(":")
         with_fakes = build_channels(notifier.settings, clock=notifier.clock)
         return with_fakes[kind].send(ChannelTask(message(1), target))

@@ -7,7 +7,7 @@ import msgspec
 from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import IncidentCommand, StepInput
-from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.notify.channels.page_actions import action_of
 from alerts.notify.context import RoutingContext, is_muting, next_due_at
 from alerts.notify.escalation import escalate_now
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.notify.channels.page_actions import action_of
 from alerts.notify.coalescing import NextMessage, WaitingMessage, choose_next
 
 KINDS = ("opened", "changed", "acknowledged", "resolved", "handed_over", "test")

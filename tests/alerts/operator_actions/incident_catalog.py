@@ -13,7 +13,7 @@ from alerts.operator_actions.command_queue import (
     complete_commands,
     pending_commands,
 )
-from alerts.operator_actions.command_requests import Action, CommandRequest
+from alerts.operator_actions.command_requests import CommandAction, CommandRequest
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from tests.alerts.incidents.scenarios import make_fault
@@ -39,7 +39,7 @@ class IncidentCatalog:
         (incident,) = self.incidents
         return incident
 
-    def ask(self, action: Action, **fields: Any) -> CommandRequest:  # noqa: ANN401 - of `CommandRequest`
+    def ask(self, action: CommandAction, **fields: Any) -> CommandRequest:  # noqa: ANN401 - of `CommandRequest`
         """Return a request of ann, by the API."""
         return CommandRequest(
             **{"incident_id": self.one.id, "action": action, "by": "ann", "via": "api"} | fields

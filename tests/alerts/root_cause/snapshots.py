@@ -8,7 +8,7 @@ import numpy as np
 from alerts.root_cause.cause_merging import merge_by_cause
 from alerts.root_cause.roots import find_faults
 from alerts.root_cause.snapshot import (
-    DATASET,
+    DATASET_RECORD,
     NEVER,
     NO_KEY,
     EdgeArrays,
@@ -32,9 +32,9 @@ def job(name):
 
 
 def row(name, **values):  # noqa: ANN003
-    """Return one `DATASET` row; hours for times and for `cadence`."""
+    """Return one `DATASET_RECORD` row; hours for times and for `cadence`."""
     written_by = values.get("job", name)
-    found = np.zeros((), dtype=DATASET)
+    found = np.zeros((), dtype=DATASET_RECORD)
     found["key"] = key(name)
     found["job_key"] = NO_KEY if written_by is None else job(written_by)
     for instant in ("failed", "lost", "last_written", "deadline", "next_read"):
@@ -65,7 +65,7 @@ def make_snapshot(*arrows, runs=None, rows=None, **values):  # noqa: ANN002, ANN
     names = sorted(in_edges | {*values}, key=key)
     given = rows or [row(name, **values.get(name, {})) for name in names]
     run_ids = {key(name): run for name, run in (runs or {}).items()}
-    return build_snapshot(np.array(given, dtype=DATASET), edges(*arrows), run_ids)
+    return build_snapshot(np.array(given, dtype=DATASET_RECORD), edges(*arrows), run_ids)
 
 
 def violation(name, reason, since=10, sli="M2", *, is_standing=False):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.root_cause import impact_walks
-from alerts.root_cause.impact_walks import RULES, ImpactWalks
+from alerts.root_cause.impact_walks import SEVERITY_RULES, ImpactWalks
 from alerts.root_cause.roots import find_faults
 from alerts.root_cause.severity import impact_of_group, rate_severity
 from lineage.graph.graph import Graph
@@ -41,8 +41,8 @@ def test_a_cached_severity_is_that_of_a_fresh_walk(one, two, first, other, hours
         known = ImpactWalks(estate, known)
         graph = Graph(estate.keys[estate.upstreams], estate.keys[estate.downstreams])
         for cluster in find_faults([violation("A", "late"), violation("C", "late")], estate):
-            whole = impact_of_group(cluster, graph, estate, RULES)
-            fresh = rate_severity(cluster, whole, estate, hours * HOUR, RULES)
+            whole = impact_of_group(cluster, graph, estate, SEVERITY_RULES)
+            fresh = rate_severity(cluster, whole, estate, hours * HOUR, SEVERITY_RULES)
             assert known.severity(cluster, hours * HOUR) == fresh
             assert np.array_equal(known.impact(cluster).keys, whole.keys)
 

@@ -9,9 +9,9 @@ from alerts.root_cause.kinds import (
     CODE,
     EXPLAINS,
     EXPLAINS_OWN,
+    FAULT_KINDS,
     IS_ROOT,
     KIND_BY_ID,
-    KINDS,
     kind_of,
 )
 from lineage.states import REASONS
@@ -59,14 +59,14 @@ OWN = {
 @pytest.mark.parametrize("kind", sorted(CODE))
 def test_a_kind_explains_those_of_its_row(kind):
     """Compare each row with a second definition of the table."""
-    explained = {each.id for each in KINDS if EXPLAINS[CODE[kind], CODE[each.id]]}
-    own = {each.id for each in KINDS if EXPLAINS_OWN[CODE[kind], CODE[each.id]]}
+    explained = {each.id for each in FAULT_KINDS if EXPLAINS[CODE[kind], CODE[each.id]]}
+    own = {each.id for each in FAULT_KINDS if EXPLAINS_OWN[CODE[kind], CODE[each.id]]}
 
     assert explained == set(DOWNSTREAM[kind].split())
     assert own == set(OWN.get(kind, "").split())
 
 
-@given(st.sets(st.sampled_from(KINDS), min_size=1))
+@given(st.sets(st.sampled_from(FAULT_KINDS), min_size=1))
 def test_any_kinds_of_one_job_have_a_root(kinds):
     """Find at least one kind that no other kind explains."""
     roots = [
@@ -81,7 +81,7 @@ def test_any_kinds_of_one_job_have_a_root(kinds):
 def test_no_kind_explains_itself_through_others():
     """Find no cycle over any number of kinds: it would have no root."""
     reached = EXPLAINS_OWN.astype(int)
-    for _ in KINDS:
+    for _ in FAULT_KINDS:
         reached = np.minimum(reached + reached @ EXPLAINS_OWN.astype(int), 1)
 
     assert not np.diag(reached).any()
@@ -89,7 +89,7 @@ def test_no_kind_explains_itself_through_others():
 
 def test_only_waiting_is_never_a_root():
     """Allow every kind as a root but `upstream_late`, which is a symptom."""
-    assert [kind.id for kind, is_root in zip(KINDS, IS_ROOT, strict=True) if not is_root] == [
+    assert [kind.id for kind, is_root in zip(FAULT_KINDS, IS_ROOT, strict=True) if not is_root] == [
         "waiting"
     ]
 
@@ -161,7 +161,7 @@ def test_the_table_in_the_documentation_is_the_one_in_force():
 
     assert table == {
         kind.id: (_join_kinds(kind.explains), _join_kinds(kind.explains_own), f"`{kind.urgency}`")
-        for kind in KINDS
+        for kind in FAULT_KINDS
     }
 
 

@@ -4,7 +4,8 @@ import json
 
 import msgspec
 
-from alerts.notify.channels.pagerduty.payload import action_of, build_event
+from alerts.notify.channels.page_actions import action_of
+from alerts.notify.channels.pagerduty.payload import build_event
 from alerts.notify.channels.slack.blocks import build_blocks
 from alerts.notify.message import Impacted, MessageLinks, MessageRoot, to_json
 from lab.gameday.fake_receivers import Receivers

@@ -8,7 +8,7 @@ from lab.gameday.faults import plan_faults
 from lab.gameday.model import DAY, HOUR
 from lab.gameday.policy import PLATFORM, build_policy
 from lab.gameday.slots import begins_at, next_slot
-from lab.gameday.truth_shapes import KINDS, SILENT_KINDS, NamePattern
+from lab.gameday.truth_shapes import INJECTED_KINDS, SILENT_KINDS, NamePattern
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_kinds_of_few_jobs_find_theirs_before_others_take_them(seed):
     """Choose first for kinds with few jobs: only quarter-hourly jobs can flap."""
     planned = plan_faults(build_estate(Shape(seed=seed, datasets=1000, days=20)), 40)
 
-    assert {each.kind for each in planned.truth.faults} == set(KINDS)
+    assert {each.kind for each in planned.truth.faults} == set(INJECTED_KINDS)
 
 
 def test_more_faults_than_an_estate_has_jobs_for_are_rejected():
@@ -55,7 +55,7 @@ def test_more_faults_than_an_estate_has_jobs_for_are_rejected():
 def test_every_kind_is_planned(day):
     """Plan sixty faults of all kinds, each of three expectations among them."""
     assert len(day.truth.faults) == 60
-    assert {each.kind for each in day.truth.faults} == set(KINDS)
+    assert {each.kind for each in day.truth.faults} == set(INJECTED_KINDS)
     assert {each.expect for each in day.truth.faults} == {"page", "ticket", "silence"}
 
 

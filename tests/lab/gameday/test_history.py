@@ -12,7 +12,7 @@ from collector.settings import Limits
 from lab.gameday.estate import Shape, build_estate
 from lab.gameday.history import slabs
 from lab.gameday.injected import Injected
-from lab.gameday.model import DAY, HOUR, MINUTE, other_name
+from lab.gameday.model import DAY, HOUR, MINUTE_MICROS, other_name
 from lab.gameday.posting import format_instant
 from lab.gameday.runs import schedule_runs
 from lab.gameday.slots import begins_at
@@ -284,7 +284,7 @@ def test_a_nightly_run_waits_for_a_backfill_whose_runs_overlap():
     job = reported("daily", is_orchestrated=True)
     estate = _change_job(job.number, usual_seconds=45 * 60, spread=0.01)
     slot = next(run.nominal_at for run in schedule_runs(estate) if run.job == job.number) + DAY
-    backfill = Injected("backfill", (job.number,), slot - 20 * MINUTE, slot + 4 * HOUR)
+    backfill = Injected("backfill", (job.number,), slot - 20 * MINUTE_MICROS, slot + 4 * HOUR)
     found = [run for run in schedule_runs(estate, (backfill,)) if run.job == job.number]
 
     assert len([run for run in found if run.nominal_at == slot]) == 1
@@ -331,7 +331,7 @@ def test_a_nightly_run_needs_no_input_newer_than_a_backfill():
         and {ESTATE.datasets[each].cadence for each in job.inputs} == {"daily"}
     )
     slot = [run for run in schedule_runs(ESTATE) if run.job == job.number][1].nominal_at
-    backfill = Injected("backfill", (job.number,), slot - MINUTE, slot + 4 * HOUR)
+    backfill = Injected("backfill", (job.number,), slot - MINUTE_MICROS, slot + 4 * HOUR)
     found = [run for run in schedule_runs(ESTATE, (backfill,)) if run.job == job.number]
 
     (own,) = [run for run in found if run.nominal_at == slot]

@@ -3,7 +3,7 @@
 import pytest
 
 from lab.bench import cadences
-from lab.bench.cadences import LEARNED, MEDIAN, Z_SCORE
+from lab.bench.freshness import LEARNED, MEDIAN, Z_SCORE
 from lab.histories.folder import read_histories
 from tests.lab.histories.made_histories import DAY, START, daily_seconds, write_folder
 

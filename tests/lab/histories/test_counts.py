@@ -5,7 +5,8 @@ import pytest
 
 from lab.histories import counts, history_baselines
 from lab.histories.folder import InvalidHistoriesError, read_histories
-from lab.histories.walk import NEVER, learning_times
+from lab.histories.walk import learning_times
+from lab.simulation.wall_clock import NEVER_DUE
 from tests.lab.histories.made_histories import DAY, START, daily_seconds, write_folder
 
 MICROS = 1_000_000
@@ -45,7 +46,7 @@ def test_only_alarms_in_normal_gaps_are_false(histories):
     """Count alarms by label, on gaps that have a limit alone."""
     at = histories[0].written_at
     limit = np.full(52, 30 * 3_600 * MICROS)
-    limit[[10, 15]] = 3_600 * MICROS, NEVER - at[15]
+    limit[[10, 15]] = 3_600 * MICROS, NEVER_DUE - at[15]
     due = at[:-1] + limit
     gaps = counts.judge_gaps(histories, [due])
 
@@ -72,7 +73,7 @@ def test_a_fixed_multiple_is_of_the_median_of_sixty_days(histories):
     due = history_baselines.by_median(histories[0])
     lasts = (due - histories[0].written_at[:-1]) / MICROS
 
-    assert due[0] == NEVER
+    assert due[0] == NEVER_DUE
     assert lasts[10:] == pytest.approx(3 * DAY, abs=600)
 
 
@@ -85,7 +86,7 @@ def test_a_z_score_finds_a_lost_week_at_the_end_of_a_day(tmp_path):
 
     due = history_baselines.by_day(history)
 
-    assert np.flatnonzero(due < NEVER).tolist() == [39]
+    assert np.flatnonzero(due < NEVER_DUE).tolist() == [39]
     assert (due[39] / MICROS - START) / DAY == 41
 
 

@@ -24,7 +24,7 @@ from lineage.catalog import engine as engines
 from lineage.catalog.engine import migrate, write_transaction
 from lineage.catalog.revision import (
     HEAD,
-    KNOWN,
+    KNOWN_REVISIONS,
     NewerCatalogError,
     OlderCatalogError,
     require_current,
@@ -88,7 +88,7 @@ def test_the_known_revisions_are_those_of_the_migrations():
     scripts = ScriptDirectory.from_config(config)
 
     assert scripts.get_current_head() == HEAD
-    assert {each.revision for each in scripts.walk_revisions()} == set(KNOWN)
+    assert {each.revision for each in scripts.walk_revisions()} == set(KNOWN_REVISIONS)
 
 
 def test_an_upgrade_keeps_every_row_of_every_table(first):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 
 from lineage.names.names import _compiled, combine, fold, partition_date, partition_of
-from lineage.names.rules import GROUPS, RULES
+from lineage.names.rules import GROUPS, NAMING_RULES
 from lineage.redaction import CREDENTIALS
 from tests.lineage.spellings import FOLDED, KEPT, spellings
 
@@ -49,10 +49,10 @@ def test_every_rule_is_used_by_some_spelling():
     """Find an example for each rule."""
     used = {rule for sent, _ in FOLDED for rule in fold(*sent).rules}
 
-    assert {rule.id for rule in RULES} - used == set()
+    assert {rule.id for rule in NAMING_RULES} - used == set()
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", NAMING_RULES, ids=lambda rule: rule.id)
 def test_a_rule_is_needed(rule, monkeypatch):
     """Fold some spelling to another name, or by other rules, without the rule."""
     monkeypatch.setattr("lineage.names.names._compiled", lambda group: _drop_rule(group, rule))
@@ -80,7 +80,7 @@ def test_no_secret_is_kept():
 
 def test_a_rule_that_finds_a_secret_reports_it():
     """Record no alias of that spelling."""
-    secretive = {CREDENTIALS, *(rule.id for rule in RULES if not rule.keeps_spelling)}
+    secretive = {CREDENTIALS, *(rule.id for rule in NAMING_RULES if not rule.keeps_spelling)}
 
     for sent, _ in FOLDED:
         if _SECRET.search("".join(sent)):

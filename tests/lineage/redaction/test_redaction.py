@@ -16,7 +16,7 @@ from lineage.redaction import (
     redact_message,
     redact_sql,
 )
-from lineage.redaction.patterns import MESSAGES, SQL
+from lineage.redaction.patterns import MESSAGES, SQL_SECRETS
 from tests.suite.examples import is_long
 
 # Each further password repeats the first ones: `make nightly` tries 100 with each text.
@@ -342,7 +342,7 @@ def test_a_query_without_a_host_is_redacted_too(sign, word):
     assert redact(f"failed at a{sign}{word}=P4ss") == f"failed at a{sign}{word}=[redacted]"
 
 
-_PATTERNS = list(dict.fromkeys(pattern for pattern, _ in (*MESSAGES, *SQL)))
+_PATTERNS = list(dict.fromkeys(pattern for pattern, _ in (*MESSAGES, *SQL_SECRETS)))
 
 
 @pytest.mark.parametrize("pattern", _PATTERNS, ids=range(len(_PATTERNS)))

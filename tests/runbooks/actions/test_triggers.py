@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from alerts.operator_actions.audit import Entry
-from alerts.root_cause.kinds import KINDS
+from alerts.root_cause.kinds import FAULT_KINDS
 from lineage.policy import load_policy
 from lineage.policy.actions import ActionName, ActionRule, KindName
 from lineage.policy.model import Policy
@@ -121,7 +121,7 @@ def test_past_actions_are_read_from_the_audit_log(world):
 def test_a_policy_may_name_every_action_and_kind_and_no_other(tmp_path):
     """Compare the lists in the policy's own package, which imports neither."""
     assert set(ActionName.__args__) == set(ACTIONS)
-    assert set(KindName.__args__) == {kind.id for kind in KINDS}
+    assert set(KindName.__args__) == {kind.id for kind in FAULT_KINDS}
     file = tmp_path / "lineward.yaml"
     file.write_text(
         "actions:\n  - {kind: failed, match: 'jobs/*', do: resubmit, with: {name: x}}\n"

@@ -95,7 +95,7 @@ def test_overview_counts_at_least_the_incidents_it_read(shop, monkeypatch):
     """Show `at least` when the list is cut."""
     counts = []
     for most in (8, 2):
-        monkeypatch.setattr("service.explorer.overview.MOST_LISTED", most)
+        monkeypatch.setattr("service.explorer.overview.MOST_INCIDENTS", most)
         heading = _part(shop.get("/").text, "incidents").partition("</small>")[0]
         counts.append(heading.rpartition("<small>")[2])
 

@@ -12,7 +12,7 @@ from service.api.access.judge import READABLE
 from service.api.app import _PAGES, create_app
 from service.explorer import formatting
 from service.explorer.overview import _lines
-from service.explorer.rendering import CONTENT_SECURITY_POLICY, render_page
+from service.explorer.rendering import EXPLORER_CONTENT_POLICY, render_page
 from service.queries.shapes import SliRow
 from service.queries.slis import BudgetLeft
 from service.runtime.settings import Settings
@@ -269,9 +269,9 @@ def test_pages_escape_names_and_forbid_scripts(shop, path):
     assert "<img" not in answer.text
     assert "<script" not in answer.text
     assert "onload=alert(2)>" not in answer.text
-    assert answer.headers.get_list("content-security-policy") == [CONTENT_SECURITY_POLICY]
+    assert answer.headers.get_list("content-security-policy") == [EXPLORER_CONTENT_POLICY]
     assert " style=" not in answer.text
-    assert "script-src" not in CONTENT_SECURITY_POLICY
+    assert "script-src" not in EXPLORER_CONTENT_POLICY
 
 
 def test_mutant_without_escaping_shows_markup(monkeypatch):

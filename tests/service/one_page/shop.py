@@ -12,7 +12,7 @@ from sqlalchemy import Engine, Table, select
 from alerts.notify.delivery_queries import load_counts, oldest_undelivered_seconds
 from alerts.notify.settings import DeliverySettings, RoutingSettings
 from alerts.operator_actions.command_requests import CommandRequest, submit_command
-from alerts.rules.incident_alerts import NAMES
+from alerts.rules.incident_alerts import INCIDENT_ALERT_NAMES
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, write_transaction
 from lineage.catalog.reader import open_reader
@@ -169,7 +169,8 @@ class Shop:
                 each for each in incident_families(reader) if each.name == "lineage_incident_open"
             ]
         return [
-            {"alertname": NAMES[each.labels["severity"]], **each.labels} for each in family.samples
+            {"alertname": INCIDENT_ALERT_NAMES[each.labels["severity"]], **each.labels}
+            for each in family.samples
         ]
 
     def rows(self, table: Table = tables.incident) -> list[Any]:

@@ -174,7 +174,7 @@ def test_without_the_incident_s_key_an_alert_is_a_page_of_its_own(
     waiting, service, pagerduty, monkeypatch
 ):
     """Run the mutant: treat the alert of an incident as any other alert."""
-    monkeypatch.setattr(alertmanager_alerts, "NAMES", {})
+    monkeypatch.setattr(alertmanager_alerts, "INCIDENT_ALERT_NAMES", {})
     service.notify_twice()
     waiting.go(120)
 

@@ -8,7 +8,6 @@ from sqlalchemy import insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, write_transaction
-from lineage.catalog.meta_keys import BY_EVENTS
 from lineage.catalog.reader import open_reader
 from lineage.process.clock import to_micros
 from service.cli.commands.applications import applications_table
@@ -40,7 +39,7 @@ def _row(name: str, minute: int, **given: object) -> dict[str, object]:
 def reader(embedded, tmp_path):
     """Read a catalog with five applications, and two watches of which one is forbidden."""
     rows = [
-        _row("orders", 1, has_listener=BY_EVENTS),
+        _row("orders", 1, has_listener=2),  # by events, as it is stored
         _row("rates", 2, has_listener=0),
         _row("churn", 3, has_listener=None, state="FAILED", problem="driver OOMKilled"),
         _row("old-orders", 0, job_name="orders", is_newest=False, has_listener=0),

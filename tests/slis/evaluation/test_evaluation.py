@@ -7,7 +7,7 @@ from sqlalchemy import delete
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.meta_keys import BEHIND_SINCE, EPOCH, EVENTS_WAIT_SINCE
+from lineage.catalog.meta_keys import BEHIND_SINCE, CATALOG_EPOCH, EVENTS_WAIT_SINCE
 from lineage.policy import Policy
 from lineage.policy.model import DatasetRule
 from lineage.process.clock import to_micros
@@ -284,7 +284,7 @@ def test_a_restored_catalog_counts_on_under_its_new_epoch(spark, catalog):
     evaluate(spark, catalog, Policy(), day(1, 12))
     with write_transaction(catalog) as connection:
         meta = tables.meta
-        connection.execute(delete(meta).where(meta.c.name == EPOCH))
+        connection.execute(delete(meta).where(meta.c.name == CATALOG_EPOCH))
     rows.event(day(1, 12), 2)
 
     evaluate(spark, catalog, Policy(), day(1, 13))

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Engine, delete, insert
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.policy import parse_policy
-from lineage.states import STATES, TIERS
+from lineage.states import DATASET_STATES, TIERS
 from slis.evaluation import dataset_policies
 from slis.evaluation.dataset_states import StateChanges, change_states
 from slis.stream.names.rekey import move_facts
@@ -18,7 +18,9 @@ from tests.suite.examples import examples
 _KEYS = range(5)
 _EMPTY = dict.fromkeys(("reason", "evidence", "limit_seconds", "limit_origin", "age_seconds"))
 _PAIRS = st.tuples(st.sampled_from(_KEYS), st.sampled_from(("M1", "M2", "M4")))
-_JUDGED = st.dictionaries(_PAIRS, st.none() | st.sampled_from(STATES), min_size=1, max_size=6)
+_JUDGED = st.dictionaries(
+    _PAIRS, st.none() | st.sampled_from(DATASET_STATES), min_size=1, max_size=6
+)
 _DECLARED = st.dictionaries(st.sampled_from(_KEYS), st.sampled_from(TIERS), min_size=1)
 _FOLDED = st.lists(st.sampled_from(_KEYS), min_size=2, max_size=3, unique=True)
 _DONE = st.one_of(

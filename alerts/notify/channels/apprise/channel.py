@@ -13,8 +13,8 @@ import msgspec
 from alerts.notify.channels.channel import (
     ChannelTask,
     Contact,
+    DeliveryOutcome,
     MissingSecretError,
-    Outcome,
     PermanentFailure,
     read_secret_file,
 )
@@ -50,7 +50,7 @@ class Apprise(msgspec.Struct, frozen=True):
         """Return the files that a URL names."""
         return tuple(settings.secrets_folder / name for name in _FILE.findall(target))
 
-    def send(self, task: ChannelTask) -> Outcome:
+    def send(self, task: ChannelTask) -> DeliveryOutcome:
         """Send the message once."""
         try:
             secrets = {

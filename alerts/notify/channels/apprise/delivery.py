@@ -13,7 +13,7 @@ import apprise
 from alerts.notify import sentences
 from alerts.notify.channels.channel import (
     ChannelTask,
-    Outcome,
+    DeliveryOutcome,
     PermanentFailure,
     Retryable,
     Sent,
@@ -45,7 +45,7 @@ _LOGGER.setLevel(logging.DEBUG)
 
 def deliver_to_apprise(
     task: ChannelTask, url: str, secrets: tuple[str, ...], timeout_seconds: int
-) -> Outcome:
+) -> DeliveryOutcome:
     """Send a message to a URL of Apprise, once.
 
     Args:

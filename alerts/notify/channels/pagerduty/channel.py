@@ -5,7 +5,7 @@ from typing import ClassVar, Self
 
 import msgspec
 
-from alerts.notify.channels.channel import ChannelTask, Contact, Outcome
+from alerts.notify.channels.channel import ChannelTask, Contact, DeliveryOutcome
 from alerts.notify.settings import DeliverySettings
 from lineage.process.clock import Clock
 
@@ -44,7 +44,7 @@ class PagerDuty(msgspec.Struct, frozen=True, kw_only=True):
         """Return the file of the routing key."""
         return (settings.pagerduty_keys / target,)
 
-    def send(self, task: ChannelTask) -> Outcome:
+    def send(self, task: ChannelTask) -> DeliveryOutcome:
         """Trigger, acknowledge or resolve the incident's alert."""
         from alerts.notify.channels.pagerduty.delivery import deliver_to_pagerduty  # noqa: PLC0415 - httpx2
 

@@ -9,8 +9,8 @@ from pagerduty import Error, EventsApiV2Client, ServerHttpError
 
 from alerts.notify.channels.channel import (
     ChannelTask,
+    DeliveryOutcome,
     MissingSecretError,
-    Outcome,
     PermanentFailure,
     Retryable,
     Sent,
@@ -19,12 +19,13 @@ from alerts.notify.channels.channel import (
     from_transport_error,
     read_secret_file,
 )
-from alerts.notify.channels.pagerduty.payload import action_of, build_event
+from alerts.notify.channels.page_actions import action_of
+from alerts.notify.channels.pagerduty.payload import build_event
 
 
 def deliver_to_pagerduty(
     task: ChannelTask, key_file: Path, url: str, timeout_seconds: int, ca_file: Path | None
-) -> Outcome:
+) -> DeliveryOutcome:
     """Trigger, acknowledge or resolve the incident's alert."""
     try:
         key = read_secret_file(key_file)
@@ -67,7 +68,7 @@ class _SingleAttemptClient(EventsApiV2Client):
             raise _HttpStatusError(response)
 
 
-def _send_event(client: _SingleAttemptClient, task: ChannelTask, key: str) -> Outcome:
+def _send_event(client: _SingleAttemptClient, task: ChannelTask, key: str) -> DeliveryOutcome:
     message = task.message
     try:
         handle = client.send_event(

@@ -1,13 +1,11 @@
 """Message as a PagerDuty event: plain text, cut to the limits of PagerDuty."""
 
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from alerts.notify import sentences
 from alerts.notify.formatting import plain_text, quote_link
-from alerts.notify.message import Kind, Message
+from alerts.notify.message import Message
 from lineage.process.clock import from_micros
-
-Action = Literal["trigger", "acknowledge", "resolve"]
 
 MAX_SUMMARY: Final = 1_024
 MAX_EVENT_BYTES: Final = 512_000
@@ -15,27 +13,6 @@ _MAX_TEXT: Final = 4_000  # a dozen of these are within the bytes of an event, w
 _MAX_LINE: Final = 400
 _MAX_LINK: Final = 2_000
 _SEVERITIES: Final = {"page": "critical", "ticket": "warning"}
-_ACTIONS: Final[dict[Kind, Action]] = {
-    "opened": "trigger",
-    "changed": "trigger",  # only as part of the first page: see `alerts.notify.coalescing`
-    "test": "trigger",
-    "acknowledged": "acknowledge",
-    "resolved": "resolve",
-    "handed_over": "resolve",  # the next owner's service is triggered apart
-}
-
-RESOLVING: Final = tuple(kind for kind, action in _ACTIONS.items() if action == "resolve")
-
-
-def action_of(kind: Kind) -> Action:
-    """Return what a kind of message does to the alert.
-
-    Raises:
-        ValueError: a notice, which pages nobody.
-    """
-    if kind not in _ACTIONS:
-        raise ValueError(f"pagerduty: expected one of {', '.join(_ACTIONS)}, got {kind!r}")
-    return _ACTIONS[kind]
 
 
 def build_event(message: Message) -> dict[str, Any]:

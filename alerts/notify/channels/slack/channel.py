@@ -5,7 +5,7 @@ from typing import ClassVar, Self
 
 import msgspec
 
-from alerts.notify.channels.channel import ChannelTask, Contact, Outcome
+from alerts.notify.channels.channel import ChannelTask, Contact, DeliveryOutcome
 from alerts.notify.settings import DeliverySettings
 from lineage.process.clock import Clock
 
@@ -43,7 +43,7 @@ class Slack(msgspec.Struct, frozen=True, kw_only=True):
         """Return the file of the token, which all its channels share."""
         return () if settings.slack_token_file is None else (settings.slack_token_file,)
 
-    def send(self, task: ChannelTask) -> Outcome:
+    def send(self, task: ChannelTask) -> DeliveryOutcome:
         """Post the incident's message, or edit it and reply in its thread."""
         from alerts.notify.channels.slack.delivery import deliver_to_slack  # noqa: PLC0415 - slack_sdk
 

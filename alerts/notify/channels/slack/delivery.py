@@ -8,21 +8,15 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 from urllib.error import HTTPError
-from urllib.request import (
-    HTTPRedirectHandler,
-    HTTPSHandler,
-    ProxyHandler,
-    Request,
-    build_opener,
-)
+from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
 import msgspec
 from slack_sdk import WebClient
 
 from alerts.notify.channels.channel import (
     ChannelTask,
+    DeliveryOutcome,
     MissingSecretError,
-    Outcome,
     PermanentFailure,
     Sent,
     read_secret_file,
@@ -74,7 +68,7 @@ class _NoRedirect(HTTPRedirectHandler):
 
 def deliver_to_slack(
     url: str, token_file: Path, timeout_seconds: int, task: ChannelTask
-) -> Outcome:
+) -> DeliveryOutcome:
     """Post the incident's message, or edit it and reply in its thread."""
     try:
         token = read_secret_file(token_file)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from alerts.notify.channels.channel import ChannelTask, Contact, Outcome, PermanentFailure
+from alerts.notify.channels.channel import ChannelTask, Contact, DeliveryOutcome, PermanentFailure
 from alerts.notify.settings import TICKETS, DeliverySettings
 from lineage.process.clock import Clock
 
@@ -46,7 +46,7 @@ class Webhook:
         """Return the file of the signing secret."""
         return () if settings.webhook_secret_file is None else (settings.webhook_secret_file,)
 
-    def send(self, task: ChannelTask) -> Outcome:
+    def send(self, task: ChannelTask) -> DeliveryOutcome:
         """Post the whole message as JSON."""
         from alerts.notify.channels.webhook.delivery import WebhookClient  # noqa: PLC0415 - httpx
 

@@ -13,8 +13,8 @@ import httpx
 
 from alerts.notify.channels.channel import (
     ChannelTask,
+    DeliveryOutcome,
     MissingSecretError,
-    Outcome,
     PermanentFailure,
     Sent,
     cut_error,
@@ -35,7 +35,7 @@ class WebhookClient:
         self._secret_file = secret_file
         self._client = httpx.Client(timeout=timeout_seconds)
 
-    def deliver(self, task: ChannelTask, timestamp: int) -> Outcome:
+    def deliver(self, task: ChannelTask, timestamp: int) -> DeliveryOutcome:
         """Post the whole message as JSON, signed at this time in seconds."""
         body = to_json(task.message).encode()
         delivery_id = f"{task.message.incident_id}.{task.message.revision}"
@@ -53,7 +53,7 @@ class WebhookClient:
 
     def _post(
         self, task: ChannelTask, body: bytes, headers: dict[str, str], secret: str
-    ) -> Outcome:
+    ) -> DeliveryOutcome:
         try:
             with self._client.stream("POST", self._url, content=body, headers=headers) as response:
                 text = cut_error(_read_start(response), secret)

@@ -3,7 +3,7 @@
 from litestar import get
 from litestar.params import FromPath
 
-from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset, decode_segments
+from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Offset, PageLimit, decode_segments
 from service.api.routes.request import AnyRequest, session
 from service.queries.marquez_api import datasets as answers
 from service.queries.marquez_api.datasets import version_of_id, versions_page
@@ -24,7 +24,7 @@ def get_namespace_datasets(
     request: AnyRequest,
     dataset_namespace: FromPath[str],
     *,
-    limit: Limit = DEFAULT_LIMIT,
+    limit: PageLimit = DEFAULT_LIMIT,
     offset: Offset = 0,
 ) -> Datasets:
     """List the datasets of a namespace, by name."""
@@ -49,7 +49,7 @@ def get_versions(
     dataset_namespace: FromPath[str],
     dataset: FromPath[str],
     *,
-    limit: Limit = DEFAULT_LIMIT,
+    limit: PageLimit = DEFAULT_LIMIT,
     offset: Offset = 0,
 ) -> DatasetVersions:
     """List the versions of a dataset, newest first."""

@@ -6,7 +6,7 @@ from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
 from lineage.process.clock import LAST_EVENT_MICROS
-from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
+from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Offset, PageLimit
 from service.api.routes.request import AnyRequest, session
 from service.errors import InvalidQuestionError
 from service.queries.marquez_api.events import (
@@ -31,7 +31,7 @@ def get_events(  # noqa: PLR0913 - each is a parameter of the query
     before: _Time = None,
     after: _Time = None,
     sort_direction: _Direction = "desc",
-    limit: Limit = DEFAULT_LIMIT,
+    limit: PageLimit = DEFAULT_LIMIT,
     offset: Offset = 0,
 ) -> Events:
     """List run events as they were sent, without secrets, by the producers' clocks."""

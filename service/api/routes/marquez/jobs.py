@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from litestar import get
 from litestar.params import FromPath, QueryParameter
 
-from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset, decode_segments
+from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Offset, PageLimit, decode_segments
 from service.api.routes.request import AnyRequest, session
 from service.queries.marquez_api import jobs as answers
 from service.queries.marquez_api.facets import facets_of_run
@@ -34,7 +34,7 @@ def get_jobs(
     request: AnyRequest,
     *,
     last_run_states: _States = None,
-    limit: Limit = DEFAULT_LIMIT,
+    limit: PageLimit = DEFAULT_LIMIT,
     offset: Offset = 0,
 ) -> Jobs:
     """List all jobs, the one with the newest event first."""
@@ -50,7 +50,7 @@ def get_namespace_jobs(
     job_namespace: FromPath[str],
     *,
     last_run_states: _States = None,
-    limit: Limit = DEFAULT_LIMIT,
+    limit: PageLimit = DEFAULT_LIMIT,
     offset: Offset = 0,
 ) -> Jobs:
     """List the jobs of a namespace, the one with the newest event first."""
@@ -86,7 +86,7 @@ def get_job_runs(
     job_namespace: FromPath[str],
     job: FromPath[str],
     *,
-    limit: Limit = DEFAULT_LIMIT,
+    limit: PageLimit = DEFAULT_LIMIT,
     offset: Offset = 0,
 ) -> Runs:
     """List the runs of a job, newest first."""

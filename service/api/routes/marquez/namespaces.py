@@ -3,7 +3,7 @@
 from litestar import get
 from litestar.params import FromPath
 
-from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset, decode_segments
+from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Offset, PageLimit, decode_segments
 from service.api.routes.request import AnyRequest, session
 from service.queries.marquez_api import namespaces as answers
 from service.queries.marquez_api.paging import PageRange
@@ -12,7 +12,7 @@ from service.queries.marquez_api.shapes import Namespace, Namespaces, Source, So
 
 @get("/api/v1/namespaces", access="datasets", is_cut=True, sync_to_thread=True)
 def get_namespaces(
-    request: AnyRequest, *, limit: Limit = DEFAULT_LIMIT, offset: Offset = 0
+    request: AnyRequest, *, limit: PageLimit = DEFAULT_LIMIT, offset: Offset = 0
 ) -> Namespaces:
     """List the namespaces of datasets and of jobs, by name."""
     with session(request) as asked:
@@ -28,7 +28,7 @@ def get_namespace(request: AnyRequest, namespace: FromPath[str]) -> Namespace:
 
 @get("/api/v1/sources", access="datasets", is_cut=True, sync_to_thread=True)
 def get_sources(
-    request: AnyRequest, *, limit: Limit = DEFAULT_LIMIT, offset: Offset = 0
+    request: AnyRequest, *, limit: PageLimit = DEFAULT_LIMIT, offset: Offset = 0
 ) -> Sources:
     """List the namespaces of datasets, as where these lie."""
     with session(request) as asked:
@@ -43,7 +43,7 @@ def get_source(request: AnyRequest, source: FromPath[str]) -> Source:
 
 
 @get("/api/v1/tags", access="datasets", is_cut=True, sync_to_thread=True)
-def get_tags(request: AnyRequest, *, limit: Limit = DEFAULT_LIMIT, offset: Offset = 0) -> Tags:
+def get_tags(request: AnyRequest, *, limit: PageLimit = DEFAULT_LIMIT, offset: Offset = 0) -> Tags:
     """List the tags of datasets, by name."""
     with session(request) as asked:
         return answers.tags_page(asked.reader, asked.visibility, PageRange(limit, offset))

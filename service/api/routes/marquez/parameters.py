@@ -19,7 +19,7 @@ from service.queries.marquez_api.paging import MOST_LIMIT
 # A base URL that ends with a slash makes paths that begin with two.
 _NAMED: Final = re.compile(r"/+api/+v1/+(namespaces|sources)/+(?=[^/])")
 
-Limit = Annotated[
+PageLimit = Annotated[
     int, QueryParameter(ge=0, le=MOST_LIMIT, description=("Maximum number of results."))
 ]
 Offset = Annotated[int, QueryParameter(ge=0, le=FURTHEST, description="Number of results to skip.")]

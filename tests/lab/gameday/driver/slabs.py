@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from lab.gameday.driver.saved_run import SavedSlab, SlabFigures
-from lab.replay.arrivals import ACTIVITY
+from lab.replay.arrivals import ACTIVITY_ARROW
 from lineage.catalog import tables
 from lineage.catalog.queries import NO_TIER, NOT_JUDGED
 from lineage.process.clock import from_micros
@@ -80,7 +80,7 @@ def activity(key, at, job, **facts: object):
         "is_streaming": False,
     }
     fields = {"dataset_key": key, "visible_at": START + at * SECOND, "write": written}
-    return dict.fromkeys(ACTIVITY.names) | fields | facts
+    return dict.fromkeys(ACTIVITY_ARROW.names) | fields | facts
 
 
 def change(at, key, state, reason=None, sli="M2"):
@@ -101,6 +101,6 @@ def slab(hours, changes, known, **standing: pa.Table):
     return SavedSlab(
         SlabFigures(START, START + hours * HOUR, 0, 0, is_deaf=False, seconds={}),
         pa.Table.from_pylist(changes, CHANGES),
-        pa.Table.from_pylist(known, ACTIVITY),
+        pa.Table.from_pylist(known, ACTIVITY_ARROW),
         STANDING | standing,
     )

@@ -10,7 +10,7 @@ from lab.gameday.estate import Shape, build_estate
 from lab.gameday.faults import plan_faults
 from lab.gameday.policy import build_policy
 from lab.gameday.truth_shapes import NamePattern
-from lab.replay.arrivals import ACTIVITY
+from lab.replay.arrivals import ACTIVITY_ARROW
 from lineage.process.clock import from_micros
 
 TABLES = {
@@ -39,7 +39,7 @@ def slab(number, *changes: tuple[int, str, str]):
     return SavedSlab(
         SlabFigures(number * 1_000, number * 1_000 + 1_000, 0, 0, False, {}),  # noqa: FBT003
         pa.Table.from_pylist(changes, CHANGES),
-        pa.Table.from_pylist([], ACTIVITY),
+        pa.Table.from_pylist([], ACTIVITY_ARROW),
         TABLES,
     )
 
@@ -98,7 +98,7 @@ def test_a_saved_run_is_loaded(tmp_path):
 def test_a_run_that_another_release_saved_is_rejected(tmp_path):
     """Report what to do, in place of an error about a missing field."""
     kept, _, _ = begin_day(tmp_path / "day")
-    renamed = [f"{name}_then" for name in ACTIVITY.names]
+    renamed = [f"{name}_then" for name in ACTIVITY_ARROW.names]
     other = slab(0)
     kept.add(0, msgspec.structs.replace(other, activity=other.activity.rename_columns(renamed)))
     kept.end(1)

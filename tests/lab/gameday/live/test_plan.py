@@ -4,7 +4,7 @@ import pytest
 
 from lab.gameday.live.estate import PACE, WritePace, chains
 from lab.gameday.live.plan import NOT_PLAYED, QUIET_KINDS, chains_for, kinds_of, plan_live_faults
-from lab.gameday.truth_shapes import KINDS
+from lab.gameday.truth_shapes import INJECTED_KINDS
 from tests.lab.gameday.live.days import BEGINS
 
 
@@ -60,7 +60,7 @@ def test_a_fault_that_cannot_be_played_is_rejected_with_a_reason(name):
 
 def test_every_kind_is_played_or_rejected():
     """Allow for no kind without a decision."""
-    for kind in KINDS:
+    for kind in INJECTED_KINDS:
         try:
             assert kinds_of([kind]) == (kind,)
         except ValueError:

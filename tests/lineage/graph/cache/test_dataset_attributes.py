@@ -9,7 +9,7 @@ from lineage.catalog.meta_keys import EDGES_EVALUATED_AT, POLICY_FINGERPRINT
 from lineage.catalog.reader import open_reader
 from lineage.graph.cache.dataset_attributes import NO_STATES, read_states
 from lineage.graph.cache.reading import read_snapshot
-from lineage.graph.cache.snapshot import NOTHING, Snapshot
+from lineage.graph.cache.snapshot import EMPTY_GRAPH, Snapshot
 from tests.lineage.policies import policy_row
 
 pytestmark = pytest.mark.postgres_nightly
@@ -47,7 +47,7 @@ def evaluate(catalog: Engine, as_of: int) -> None:
         connection.execute(insert(tables.evaluation), row)
 
 
-def read(catalog: Engine, before: Snapshot = NOTHING) -> Snapshot:
+def read(catalog: Engine, before: Snapshot = EMPTY_GRAPH) -> Snapshot:
     """Read as the service does."""
     with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
         return read_snapshot(reader, before)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lineage.graph.cache.merging import SLICE_BITS, EdgeColumns, replace_slices
-from lineage.graph.cache.snapshot import NOTHING, Snapshot
+from lineage.graph.cache.snapshot import EMPTY_GRAPH, Snapshot
 
 # Changes in three slices: two adjacent ones, and both ends of the range.
 _KEYS = (-(2**63), -(2**63) + 5, -3, -1, 0, 7, 2**63 - 2, 2**63 - 1)
@@ -43,7 +43,7 @@ def _edges(snapshot: Snapshot, way: str) -> list[Edge]:
 @given(st.lists(_EDGES, min_size=1, max_size=4))
 def test_merged_changes_equal_a_full_read(moments):
     """Sort both ways by origin, then by end, without unused keys and jobs."""
-    snapshot, was = NOTHING, set[Edge]()
+    snapshot, was = EMPTY_GRAPH, set[Edge]()
     for now in moments:
         snapshot, was = _merge_changes(snapshot, was, now), now
 

@@ -8,7 +8,7 @@ from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.graph.cache import reading
 from lineage.graph.cache.reading import read_snapshot
-from lineage.graph.cache.snapshot import NOTHING, Snapshot
+from lineage.graph.cache.snapshot import EMPTY_GRAPH, Snapshot
 from lineage.graph.walks import NOBODY, Walk
 
 pytestmark = pytest.mark.postgres_nightly
@@ -39,7 +39,7 @@ def add(catalog: Engine, *edges: tuple[int, int, int]) -> None:
         connection.execute(insert(tables.edge), [{**row, **seen} for row in rows])
 
 
-def read(catalog: Engine, before: Snapshot = NOTHING) -> Snapshot:
+def read(catalog: Engine, before: Snapshot = EMPTY_GRAPH) -> Snapshot:
     """Read as the service does."""
     with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
         return read_snapshot(reader, before)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.api.access.decision import NEEDS, READ
+from service.api.access.decision import NEEDS, READ_ROLE
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -36,7 +36,7 @@ def test_the_page_names_each_path_that_a_limited_token_may_not_read(estate):
     whole = {
         _without_names(path)
         for path, opt in handlers
-        if NEEDS.get(opt.get("access")) == READ and not opt.get("is_cut")
+        if NEEDS.get(opt.get("access")) == READ_ROLE and not opt.get("is_cut")
     }
 
     assert _documented() == whole
@@ -51,7 +51,7 @@ def test_a_limited_token_may_make_no_request_beyond_the_role_read(estate):
         (route.path_format, each.opt["access"])
         for route in estate.client.app.routes
         for each in getattr(route, "route_handlers", ())
-        if each.opt.get("is_cut") and NEEDS.get(each.opt["access"]) != READ
+        if each.opt.get("is_cut") and NEEDS.get(each.opt["access"]) != READ_ROLE
     ]
 
     assert limited == []

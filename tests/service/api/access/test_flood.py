@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from lineage.catalog import tables
 from service.api.access import access_auditor
-from service.api.access.access_auditor import DENIED
+from service.api.access.access_auditor import DENIED_METRIC
 from service.api.access.budget import WINDOW_SECONDS, BudgetBounds, RequestBudget
 from tests.service.api.access.estate import TOKENS
 
@@ -49,9 +49,9 @@ def test_rejections_beyond_the_budget_are_one_row_a_second_and_counted(guarded):
         ("grouped", "4 more requests", "unknown_token", 401),
         *[("lineage", "dataset=core/orders", "no_token", 401)] * 2,
     ]
-    assert guarded.counts(DENIED) == {"no_token": 4.0, "unknown_token": 4.0}
+    assert guarded.counts(DENIED_METRIC) == {"no_token": 4.0, "unknown_token": 4.0}
     guarded.judge()
-    assert guarded.counts(DENIED) == {"no_token": 4.0, "unknown_token": 4.0}
+    assert guarded.counts(DENIED_METRIC) == {"no_token": 4.0, "unknown_token": 4.0}
 
 
 def test_a_valid_token_is_answered_during_a_flood(guarded):

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from lineage.catalog.engine import write_transaction
-from service.api.access.access_auditor import DENIED
+from service.api.access.access_auditor import DENIED_METRIC
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN, PAYROLL, POLICY, TOKENS, Estate
 from tests.suite.disks import fill
@@ -39,7 +39,7 @@ def test_without_a_known_token_nothing_is_answered(estate, shown, reason):
     assert answer.headers["content-type"] == "application/problem+json"
     assert TOKENS["boss"][:-1] not in answer.text
     estate.judge()
-    assert estate.counts(DENIED) == {reason: 1.0}
+    assert estate.counts(DENIED_METRIC) == {reason: 1.0}
     rows = estate.rows("SELECT who, action, decision, reason, status FROM access_audit")
     assert rows == [("", "lineage", "deny", reason, 401)]
     assert estate.m10 is None
@@ -330,7 +330,7 @@ def test_a_hidden_namespace_is_rejected_whatever_it_contains(estate):
     assert answers[1] == answers[2]
     assert '"status":403' in answers[1]
     estate.judge()
-    assert estate.counts(DENIED) == {"namespace": 2.0}
+    assert estate.counts(DENIED_METRIC) == {"namespace": 2.0}
 
 
 def _lines(estate: Estate) -> list[str]:

@@ -10,7 +10,7 @@ from sqlalchemy import insert, text
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from service.api.access import access_auditor, audit_log, decision, gate
-from service.api.access.access_auditor import DENIED, UNAUTHORIZED
+from service.api.access.access_auditor import DENIED_METRIC, UNAUTHORIZED_METRIC
 from service.api.access.judge import READABLE
 from service.exporter.metrics import CatalogCollector
 from service.queries.visibility import EVERYTHING, Visibility
@@ -29,7 +29,7 @@ def test_an_allowed_access_is_good_and_a_denied_one_is_in_no_total(estate):
     estate.judge()
 
     assert estate.m10 == (2.0, 2.0, 0.0)
-    assert estate.counts(DENIED) == {"no_token": 1.0, "unknown_token": 1.0}
+    assert estate.counts(DENIED_METRIC) == {"no_token": 1.0, "unknown_token": 1.0}
 
 
 def test_no_access_is_no_sample(estate):
@@ -73,7 +73,7 @@ def test_a_gate_that_lets_anybody_in_is_found(estate, monkeypatch):
     estate.judge()
 
     assert estate.m10 == (0.0, 2.0, 0.0)
-    assert estate.counts(UNAUTHORIZED) == {"another_token": 2.0}
+    assert estate.counts(UNAUTHORIZED_METRIC) == {"another_token": 2.0}
 
 
 def test_a_role_that_the_gate_forgets_is_found(estate, monkeypatch):
@@ -83,13 +83,13 @@ def test_a_role_that_the_gate_forgets_is_found(estate, monkeypatch):
 
     estate.judge()
 
-    assert estate.counts(UNAUTHORIZED) == {"role": 1.0}
+    assert estate.counts(UNAUTHORIZED_METRIC) == {"role": 1.0}
     assert estate.m10 == (0.0, 1.0, 0.0)
 
 
 def test_gate_and_judge_have_the_same_actions_of_a_reader(estate):
     """Compare both lists, and judge a reader's access to the graph as good."""
-    allowed = {action for action, role in decision.NEEDS.items() if role == decision.READ}
+    allowed = {action for action, role in decision.NEEDS.items() if role == decision.READ_ROLE}
     assert allowed == set(READABLE)
 
     assert estate.get("/api/v1/graph/nodes?dataset=core/orders", "shop").status_code == 200
@@ -103,7 +103,7 @@ def test_an_answer_that_shows_too_much_is_found(estate, monkeypatch):
     estate.get(f"/api/v1/dataset?dataset=payroll/salaries&dataset_namespace={HIDDEN}", "shop")
     estate.judge()
 
-    assert estate.counts(UNAUTHORIZED)["namespace"] >= 1.0
+    assert estate.counts(UNAUTHORIZED_METRIC)["namespace"] >= 1.0
 
 
 @pytest.mark.postgres_always
@@ -117,7 +117,7 @@ def test_an_answer_without_an_audit_row_is_bad(estate, monkeypatch):
     estate.judge()
 
     assert estate.m10 == (1.0, 2.0, 0.0)
-    assert estate.counts(UNAUTHORIZED) == {"unaudited": 1.0}
+    assert estate.counts(UNAUTHORIZED_METRIC) == {"unaudited": 1.0}
 
 
 def test_an_access_by_a_version_that_is_no_longer_in_force_is_bad(estate, monkeypatch):
@@ -134,7 +134,7 @@ def test_an_access_by_a_version_that_is_no_longer_in_force_is_bad(estate, monkey
     estate.judge(after=timedelta(seconds=10))
 
     assert estate.m10 == (1.0, 2.0, 0.0)
-    assert estate.counts(UNAUTHORIZED) == {"another_version": 1.0}
+    assert estate.counts(UNAUTHORIZED_METRIC) == {"another_version": 1.0}
 
 
 @pytest.mark.postgres_always
@@ -199,7 +199,7 @@ def test_old_rows_and_a_flood_of_denials_are_deleted_once_judged(estate, monkeyp
     estate.judge(after=timedelta(days=401))
 
     assert estate.rows("SELECT * FROM access_audit") == []
-    assert estate.counts(DENIED) == {"no_token": 5.0}
+    assert estate.counts(DENIED_METRIC) == {"no_token": 5.0}
 
 
 def test_metrics_count_denials_and_unauthorized_accesses(estate):

@@ -6,8 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from litestar.testing import TestClient
 
-from runbooks.html import CONTENT_SECURITY_POLICY, markdown_page, page_html
-from runbooks.library import PATH, page_names
+from runbooks.html import RUNBOOK_CONTENT_POLICY, markdown_page, page_html
+from runbooks.library import RUNBOOKS_PATH, page_names
 from service.api.access import served_counts
 from service.api.app import create_app
 from service.runtime.settings import Settings
@@ -25,33 +25,33 @@ def client() -> Iterator[TestClient]:
 def test_every_page_is_served_at_the_address_in_alerts(client):
     """Serve HTML with the name as heading, before there is a catalog."""
     for name in sorted(page_names()):
-        answer = client.get(f"{PATH}/{name}")
+        answer = client.get(f"{RUNBOOKS_PATH}/{name}")
 
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith("text/html")
         assert f"<title>{name}</title>" in answer.text
 
 
-@pytest.mark.parametrize("path", [PATH, f"{PATH}/"])
+@pytest.mark.parametrize("path", [RUNBOOKS_PATH, f"{RUNBOOKS_PATH}/"])
 def test_the_list_links_to_every_page(client, path):
     """Serve the list with and without a slash at the end."""
     text = client.get(path).text
 
-    assert all(f'href="{PATH}/{name}"' in text for name in page_names())
+    assert all(f'href="{RUNBOOKS_PATH}/{name}"' in text for name in page_names())
 
 
 def test_an_unknown_page_is_404(client):
     """Serve no file beside the pages or above them."""
     for name in ("nothing", "failed.md", "..%2Flibrary.py", "%2e%2e%2flibrary", "a" * 300):
-        assert client.get(f"{PATH}/{name}").status_code == 404
+        assert client.get(f"{RUNBOOKS_PATH}/{name}").status_code == 404
 
 
 def test_a_page_may_load_and_run_nothing(client):
     """Send one policy that forbids scripts, frames and foreign content, and forbid sniffing."""
-    answer = client.get(f"{PATH}/failed")
+    answer = client.get(f"{RUNBOOKS_PATH}/failed")
 
-    assert answer.headers.get_list("content-security-policy") == [CONTENT_SECURITY_POLICY]
-    assert CONTENT_SECURITY_POLICY.startswith("default-src 'none'; style-src 'sha256-")
+    assert answer.headers.get_list("content-security-policy") == [RUNBOOK_CONTENT_POLICY]
+    assert RUNBOOK_CONTENT_POLICY.startswith("default-src 'none'; style-src 'sha256-")
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert "<script" not in answer.text
 
@@ -68,7 +68,10 @@ def test_markup_inside_a_page_is_text():
 @pytest.mark.postgres_always
 def test_pages_are_open_beside_a_guarded_api_and_not_counted(estate):
     """Open links of PagerDuty without a token, an audit row or a count of M10."""
-    answers = [estate.get(f"{PATH}/failed", who=None), estate.get(f"{PATH}/", who=None)]
+    answers = [
+        estate.get(f"{RUNBOOKS_PATH}/failed", who=None),
+        estate.get(f"{RUNBOOKS_PATH}/", who=None),
+    ]
     estate.judge()
 
     assert [answer.status_code for answer in answers] == [200, 200]
@@ -81,7 +84,7 @@ def test_a_counter_that_does_not_know_the_pages_would_call_them_unauthorized(est
     """Run the mutant: forget the open paths in one of the two places."""
     estate.get("/api/v1/slis")  # access is guarded from here on
     monkeypatch.setattr(served_counts, "OPEN_PATHS", served_counts.re.compile("/livez"))
-    estate.get(f"{PATH}/failed", who=None)
+    estate.get(f"{RUNBOOKS_PATH}/failed", who=None)
     estate.judge()
 
     assert estate.counts("lineage_access_unauthorized") == {"unaudited": 1.0}
@@ -89,8 +92,14 @@ def test_a_counter_that_does_not_know_the_pages_would_call_them_unauthorized(est
 
 def test_a_path_that_begins_like_a_page_is_not_open(estate):
     """Compare the whole path."""
-    assert served_counts.OPEN_PATHS.fullmatch(f"{PATH}/failed")
-    for path in (f"{PATH}/../api/v1/slis", f"{PATH}/a/b", f"{PATH}x", f"{PATH}//api", "/livez/x"):
+    assert served_counts.OPEN_PATHS.fullmatch(f"{RUNBOOKS_PATH}/failed")
+    for path in (
+        f"{RUNBOOKS_PATH}/../api/v1/slis",
+        f"{RUNBOOKS_PATH}/a/b",
+        f"{RUNBOOKS_PATH}x",
+        f"{RUNBOOKS_PATH}//api",
+        "/livez/x",
+    ):
         assert served_counts.OPEN_PATHS.fullmatch(path) is None
         assert estate.get(path, who=None).status_code in (401, 404)
 
@@ -100,7 +109,7 @@ class _Page(BaseHTTPRequestHandler):
         body = page_html("LinewardScrapeDown").encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+        self.send_header("Content-Security-Policy", RUNBOOK_CONTENT_POLICY)
         self.end_headers()
         self.wfile.write(body)
 

@@ -8,9 +8,9 @@ from sqlalchemy import text
 
 from lineage.process.clock import to_micros
 from lineage.states import QUERY_LATENCY
-from service.api.served import queries
+from service.api.served import query_timer
 from service.api.served.counter_buffer import CounterBuffer, flush_counts
-from service.api.served.queries import Took
+from service.api.served.query_timer import Took
 from tests.service import shop
 from tests.service.commandline import answer
 
@@ -39,7 +39,7 @@ def test_a_client_that_left_in_time_is_unknown(status, seconds, left, outcome):
 
     An answer that nobody waited for is in no histogram.
     """
-    batch = queries.judge_query("lineage", status, Took(seconds, left), AT)
+    batch = query_timer.judge_query("lineage", status, Took(seconds, left), AT)
 
     assert batch.outcomes == {(QUERY_LATENCY.id, HOUR, outcome): 1}
     assert bool(batch.buckets) == (outcome == "bad")
@@ -50,7 +50,7 @@ def test_unknown_queries_are_in_no_total(catalog, tallies):
     shop.fill(catalog)
     for left in (None, 0.1):
         tallies.add(
-            queries.judge_query("lineage", 200, Took(0.2, left), to_micros(datetime.now(UTC)))
+            query_timer.judge_query("lineage", 200, Took(0.2, left), to_micros(datetime.now(UTC)))
         )
     flush_counts(catalog, tallies)
 
@@ -85,7 +85,7 @@ async def _run_query(left_at: str | None, tallies: CounterBuffer) -> None:
         """Raise as for a client that has left."""
 
     scope: Any = {"route_handler": SimpleNamespace(opt={"query": "lineage"}), "headers": []}
-    timer = queries.QueryTimer(app, tallies, lambda: NOW)  # type: ignore[arg-type]
+    timer = query_timer.QueryTimer(app, tallies, lambda: NOW)  # type: ignore[arg-type]
     async with asyncio.timeout(10):
         await timer(scope, receive, send)
 

@@ -6,7 +6,13 @@ import msgspec
 from sqlalchemy import Engine, insert, text
 
 from alerts.detection.incident_detector import IncidentDetector
-from alerts.notify.channels.channel import ChannelTask, Outcome, PermanentFailure, Retryable, Sent
+from alerts.notify.channels.channel import (
+    ChannelTask,
+    DeliveryOutcome,
+    PermanentFailure,
+    Retryable,
+    Sent,
+)
 from alerts.notify.notification_worker import NotificationWorker
 from alerts.notify.sender import Sender
 from alerts.notify.settings import DeliverySettings, RoutingSettings
@@ -45,7 +51,7 @@ class Providers:
         self.down: frozenset[str] = frozenset()
         self.rejecting: frozenset[str] = frozenset()
 
-    def send(self, task: ChannelTask) -> Outcome:
+    def send(self, task: ChannelTask) -> DeliveryOutcome:
         """Take it, or say that it may be tried again."""
         if task.target in self.rejecting:
             return PermanentFailure("http_403")

@@ -66,7 +66,7 @@ def test_a_page_not_accepted_for_15_minutes_is_bad(pager):
 
     assert pager.clocks == [(0.0, QUARTER + 15.0, "bad")]
     assert pager.sums == BAD
-    assert f"{impact_clock.METRIC}_sum {QUARTER + 15.0}" in scraped(pager)
+    assert f"{impact_clock.IMPACT_METRIC}_sum {QUARTER + 15.0}" in scraped(pager)
 
 
 def test_without_the_bound_a_page_waits_for_ever(pager, monkeypatch):
@@ -96,9 +96,9 @@ def test_the_histogram_has_the_bound_of_the_objective(pager):
 
     shown = scraped(pager)
 
-    assert f'{impact_clock.METRIC}_bucket{{le="900.0"}} 1.0' in shown
-    assert f'{impact_clock.METRIC}_bucket{{le="60.0"}} 0.0' in shown
-    assert f"{impact_clock.METRIC}_sum 75.0" in shown
+    assert f'{impact_clock.IMPACT_METRIC}_bucket{{le="900.0"}} 1.0' in shown
+    assert f'{impact_clock.IMPACT_METRIC}_bucket{{le="60.0"}} 0.0' in shown
+    assert f"{impact_clock.IMPACT_METRIC}_sum 75.0" in shown
 
 
 def test_no_fault_is_no_sample(pager):
@@ -156,7 +156,7 @@ def test_a_second_service_counts_nothing_twice(pager, monkeypatch):
     _both_read_first(pager, monkeypatch)
 
     assert pager.sums == GOOD
-    assert f"{impact_clock.METRIC}_count 1.0" in scraped(pager)
+    assert f"{impact_clock.IMPACT_METRIC}_count 1.0" in scraped(pager)
 
 
 def test_without_the_second_check_both_services_count(pager, monkeypatch):
@@ -214,4 +214,4 @@ def test_the_sum_of_seconds_never_falls(pager):
 
     pager.until(FAILED + 120)
 
-    assert f"{impact_clock.METRIC}_sum 0.0" in scraped(pager)
+    assert f"{impact_clock.IMPACT_METRIC}_sum 0.0" in scraped(pager)

@@ -3,7 +3,7 @@
 import pytest
 
 from service.api.access import decision, gate
-from service.api.access.access_auditor import UNAUTHORIZED
+from service.api.access.access_auditor import UNAUTHORIZED_METRIC
 from service.api.access.decision import AccessDecision
 from service.queries.visibility import EVERYTHING
 
@@ -141,7 +141,7 @@ def test_roles_decide_who_may_act_and_who_may_read(answering):
     assert list(read.values()) == [200, 200, 403, 403, 200, 403]
     answering.judge()
     assert answering.m10 == (5.0, 5.0, 0.0)
-    assert answering.counts(UNAUTHORIZED) == {}
+    assert answering.counts(UNAUTHORIZED_METRIC) == {}
 
 
 @pytest.mark.usefixtures("impatient")
@@ -152,7 +152,7 @@ def test_a_role_that_the_gate_forgets_is_found(answering, monkeypatch):
 
     answering.judge()
 
-    assert answering.counts(UNAUTHORIZED) == {"role": 1.0}
+    assert answering.counts(UNAUTHORIZED_METRIC) == {"role": 1.0}
 
 
 @pytest.mark.usefixtures("impatient")

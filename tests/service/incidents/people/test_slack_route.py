@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from lineage.process.clock import to_micros
-from service.api.access.access_auditor import DENIED, UNAUTHORIZED
+from service.api.access.access_auditor import DENIED_METRIC, UNAUTHORIZED_METRIC
 from service.api.routes import webhooks as route
 from service.incidents import inboxes
 from tests.service.api.access.estate import NOW
@@ -90,7 +90,7 @@ def test_a_post_without_slack_s_current_signature_is_rejected(answering, wrong):
     assert answer.status_code == 401
     assert _queued_commands(answering) == []
     answering.judge()
-    assert answering.counts(DENIED) == {"bad_signature": 1.0}
+    assert answering.counts(DENIED_METRIC) == {"bad_signature": 1.0}
 
 
 def test_a_recorded_press_is_not_replayed(answering):
@@ -124,7 +124,7 @@ def test_a_second_press_is_a_second_command(answering):
         (press_body("explode", incident_id="0123456789abcdef"), 400),
         (b"payload=%7B%7D", 400),
         (b"", 400),
-        (b"x" * (inboxes.MAX_BODY_BYTES + 1), 413),
+        (b"x" * (inboxes.MAX_INBOX_BYTES + 1), 413),
     ],
 )
 def test_a_signed_press_for_something_unknown_is_rejected(answering, body, status):
@@ -144,7 +144,7 @@ def test_slack_needs_no_token_and_is_no_unauthorized_access(answering):
     answering.judge()
 
     assert answering.m10 == (1.0, 1.0, 0.0)
-    assert answering.counts(UNAUTHORIZED) == {}
+    assert answering.counts(UNAUTHORIZED_METRIC) == {}
 
 
 def test_rejections_are_counted_and_pruned_without_an_access_section(answering, monkeypatch):
@@ -157,7 +157,7 @@ def test_rejections_are_counted_and_pruned_without_an_access_section(answering, 
         answering.post_signed(b"payload=x", signature="")
     answering.judge(after=timedelta(days=2))
 
-    assert answering.counts(DENIED) == {"bad_signature": 5.0}
+    assert answering.counts(DENIED_METRIC) == {"bad_signature": 5.0}
     assert len(answering.rows("SELECT id FROM access_audit")) == 2
 
 

@@ -5,7 +5,7 @@ from sqlalchemy import insert, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.meta_keys import BY_EVENTS
+from lineage.catalog.meta_keys import ListenerState
 from service.ingest.kubernetes.connection import Resource
 from service.ingest.kubernetes.manifests import LISTENER, Reading
 from service.ingest.kubernetes.manifests import WITHOUT_LISTENER as LISTENER_WORDS
@@ -63,7 +63,7 @@ def test_events_show_a_listener_that_the_settings_do_not(catalog):
         found = connection.execute(select(table.c.name, table.c.has_listener, table.c.summary))
         listeners = {name: (has, LISTENER_WORDS in summary) for name, has, summary in found}
     assert listeners == {
-        **dict.fromkeys(("image-1", "image-2"), (BY_EVENTS, False)),
+        **dict.fromkeys(("image-1", "image-2"), (ListenerState.BY_EVENTS, False)),
         **dict.fromkeys(("none-1", "none-2", "logs-1", "logs-2", "removed-2"), (0, True)),
         "removed-1": (1, False),
     }

@@ -2,7 +2,7 @@ import pytest
 
 from service.ingest.marquez import deliver
 from service.ingest.marquez import forward as forward_module
-from service.ingest.marquez.client import Marquez, Verdict
+from service.ingest.marquez.client import Marquez, SendResult
 from tests.fakes.marquez import minutes, run_event
 from tests.service.ingest.marquez.beside import (
     NOON,
@@ -102,7 +102,7 @@ def test_an_answer_to_a_get_is_no_sign_of_life(tmp_path, engine, marquez, monkey
         if b"sign-of-life" not in body:
             return await post(asked, body)
         await asked.events(after=0, before=1_000, limit=1)
-        return Verdict("sent")
+        return SendResult("sent")
 
     monkeypatch.setattr(Marquez, "post", by_get)
     marquez.is_poison = lambda _: True

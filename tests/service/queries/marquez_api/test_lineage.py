@@ -171,8 +171,8 @@ def test_a_job_with_too_many_runs_is_partial(client, catalog, monkeypatch):
     with write_transaction(catalog) as connection:
         connection.execute(insert(tables.run), [shop.run_row() | {"run_key": 9, "run_id": "r9"}])
     whole = client.get("/api/v1/lineage", params={"nodeId": JOB}).json()
-    monkeypatch.setattr(ids, "MOST_RUNS", 1)
-    monkeypatch.setattr(lineage, "MOST_RUNS", 1)
+    monkeypatch.setattr(ids, "MOST_RUNS_OF_JOB", 1)
+    monkeypatch.setattr(lineage, "MOST_RUNS_OF_JOB", 1)
     cut = client.get("/api/v1/lineage", params={"nodeId": JOB}).json()
 
     assert (whole["partial"], cut["partial"]) == (False, True)

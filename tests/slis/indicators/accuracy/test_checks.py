@@ -5,7 +5,7 @@ import pytest
 from slis.indicators.accuracy import checks as module
 from slis.indicators.accuracy.checks import compare_edges
 from slis.indicators.accuracy.evaluate import accuracy_states, accuracy_tally, strata
-from slis.indicators.accuracy.schemas import CHECKS, LATEST, SOURCES
+from slis.indicators.accuracy.schemas import CHECKS, LATEST_CHECKS, SOURCES
 from tests.slis.sli_frames import day, frame, instants
 
 
@@ -142,7 +142,7 @@ def test_a_dataset_is_bad_while_its_last_compared_run_has_an_edge_that_does_not_
         {**base, "downstream_key": 4, "name": "/b", "outcome": "edge_missing", "oracle": "sql"},
     ]
 
-    states = accuracy_states(frame(spark, LATEST, latest), instants(spark, day(1))).collect()
+    states = accuracy_states(frame(spark, LATEST_CHECKS, latest), instants(spark, day(1))).collect()
 
     assert {(row.dataset_key, row.state, row.reason, row.evidence) for row in states} == {
         (1, "bad", "edge_wrong", "run r1: its events name file /b, its event log does not"),

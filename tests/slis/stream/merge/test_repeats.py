@@ -8,7 +8,7 @@ from slis.stream.merge.merge_events import EVENT_QUERY
 from slis.stream.merge.merge_facts import RUN_IO_QUERY, RUN_QUERY
 from slis.stream.merge.repeats import Repeats, find_repeats, query_for
 from slis.stream.staging import staging
-from slis.stream.staging.tables import metadata
+from slis.stream.staging.tables import staged_metadata
 
 _GIVEN = {"landed_at": 7, "last_seq": 8}
 _RUN = ("run_key",)
@@ -19,7 +19,7 @@ _NAME = ("spelling_key", "dataset_key")
 
 def _row(table, number):
     """Return a row with a value in each column; its keys are the number."""
-    columns = enumerate(metadata.tables[table].columns)
+    columns = enumerate(staged_metadata.tables[table].columns)
     return tuple(
         number
         if column.name.endswith("_key") or column.name.startswith(("is_", "has_"))
@@ -36,7 +36,7 @@ def _row(table, number):
 def test_rows_of_different_keys_need_no_groups(catalog, query):
     """Return the same rows with groups and without them, with a value in each column."""
     staged = {
-        table: (metadata.tables[table].columns.keys(), [_row(table, 0), _row(table, 1)])
+        table: (staged_metadata.tables[table].columns.keys(), [_row(table, 0), _row(table, 1)])
         for table in ("s_run", "s_run_io", "s_name", "s_facets", "s_event")
     }
     queries = (query_for(query, has_repeats=has_repeats) for has_repeats in (True, False))

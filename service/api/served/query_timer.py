@@ -12,10 +12,10 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage.process.clock import Clock, to_micros
 from lineage.states import QUERY_LATENCY
-from service.api.served.counter_buffer import CountBatch, CounterBuffer, Outcome, Series
+from service.api.served.counter_buffer import CountBatch, CountedOutcome, CounterBuffer, Series
 from service.api.served.disconnect import DisconnectWatcher, is_last
 
-METRIC = "lineage_query_seconds"
+QUERIES_METRIC = "lineage_query_seconds"
 BACKEND = "lineward"
 GOOD_BELOW_SECONDS = 0.5
 PROBE = "probe"
@@ -77,13 +77,13 @@ def judge_query(query: str, status: int, took: Took, at: int) -> CountBatch:
         return batch
     outcome = _outcome(status, took)
     if outcome != "unknown":
-        batch.observe(Series(METRIC, BACKEND, query), took.seconds)
+        batch.observe(Series(QUERIES_METRIC, BACKEND, query), took.seconds)
     if query != PROBE:
         batch.count(QUERY_LATENCY, at, outcome)
     return batch
 
 
-def _outcome(status: int, took: Took) -> Outcome:
+def _outcome(status: int, took: Took) -> CountedOutcome:
     left = took.left_after_seconds
     if status >= _FAILED or (left is not None and left >= GOOD_BELOW_SECONDS):
         return "bad"

@@ -17,9 +17,9 @@ from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
 from lineage.states import QUERY_LATENCY
 from service.api.app import create_app
-from service.api.served import counter_buffer, queries
+from service.api.served import counter_buffer, query_timer
 from service.api.served.counter_buffer import CountBatch, CounterBuffer, flush_counts
-from service.api.served.queries import Took
+from service.api.served.query_timer import Took
 from service.exporter.metrics import CatalogCollector
 from service.runtime.settings import Settings
 from tests.service import shop
@@ -76,7 +76,7 @@ def _rows(catalog: Engine, sql: str) -> list[tuple[Any, ...]]:
 )
 def test_a_good_query_is_fast_and_without_an_error(status, seconds, outcome):
     """Count half a second as bad, and ignore requests without a query."""
-    batch = queries.judge_query("lineage", status, Took(seconds), AT)
+    batch = query_timer.judge_query("lineage", status, Took(seconds), AT)
 
     assert batch.outcomes == {(QUERY_LATENCY.id, HOUR, name): n for name, n in outcome.items()}
     assert bool(batch.buckets) == bool(outcome)
@@ -111,7 +111,7 @@ def test_lineward_s_own_probe_is_measured_but_not_counted(client, tallies):
     taken = tallies.take()
 
     assert not taken.outcomes
-    assert taken.buckets[queries.METRIC, "lineward", "probe", "+Inf"] == 1
+    assert taken.buckets[query_timer.QUERIES_METRIC, "lineward", "probe", "+Inf"] == 1
 
 
 def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
@@ -133,7 +133,7 @@ def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
 def test_served_queries_add_up_in_the_catalog(catalog, tallies):
     """Flush twice, as after a restart: sums, and a cumulative histogram."""
     for seconds in (0.02, 0.7):
-        tallies.add(queries.judge_query("lineage", 200, Took(seconds), AT))
+        tallies.add(query_timer.judge_query("lineage", 200, Took(seconds), AT))
         flush_counts(catalog, tallies)
     flush_counts(catalog, tallies)
 
@@ -160,7 +160,7 @@ def test_no_query_is_no_sample(catalog, tallies):
 
 def test_an_outage_of_the_catalog_loses_no_count(catalog, tallies, monkeypatch):
     """Keep the counts that could not be stored for the next flush."""
-    tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
+    tallies.add(query_timer.judge_query("lineage", 200, Took(0.1), AT))
     monkeypatch.setattr(counter_buffer, "add_batch", _away)
     with pytest.raises(SQLAlchemyError):
         flush_counts(catalog, tallies)
@@ -186,7 +186,7 @@ def test_a_service_that_stops_writes_down_what_is_left(settings, catalog, tallie
         runs_at_stop=True,
     )
     registry.start()
-    tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
+    tallies.add(query_timer.judge_query("lineage", 200, Took(0.1), AT))
 
     registry.stop()
 
@@ -195,7 +195,7 @@ def test_a_service_that_stops_writes_down_what_is_left(settings, catalog, tallie
 
 def test_a_periodic_job_makes_no_catalog(tmp_path, tallies):
     """Leave the making to the pipeline, keep the figures, and show that the job waits."""
-    tallies.add(queries.judge_query("lineage", 503, Took(0.1), AT))
+    tallies.add(query_timer.judge_query("lineage", 503, Took(0.1), AT))
 
     registry = run_once(
         f"sqlite:///{tmp_path / 'catalog.db'}", lambda engine: flush_counts(engine, tallies)
@@ -208,7 +208,7 @@ def test_a_periodic_job_makes_no_catalog(tmp_path, tallies):
 
 def test_a_failing_job_stops_no_other(settings, catalog, tallies):
     """Run the other jobs, so that counters do not stand still."""
-    tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
+    tallies.add(query_timer.judge_query("lineage", 200, Took(0.1), AT))
 
     run_once(settings.catalog, _away, lambda engine: flush_counts(engine, tallies))
 
@@ -222,7 +222,7 @@ def test_metrics_and_slis_show_queries_without_a_pipeline(catalog, tallies):
     with write_transaction(catalog) as connection:
         connection.execute(insert(tables.meta), {"name": "catalog_epoch", "value": "e9"})
     for seconds in (0.1, 0.2, 0.3, 0.9):
-        tallies.add(queries.judge_query("lineage", 200, Took(seconds), to_micros(now)))
+        tallies.add(query_timer.judge_query("lineage", 200, Took(seconds), to_micros(now)))
     flush_counts(catalog, tallies)
 
     scraped = _scrape(catalog)
@@ -272,4 +272,6 @@ def test_the_pages_name_each_path_and_query(client):
     paths = {one.removeprefix("GET /api/v1") for one in re.findall(r"`([^`]+)`", section)}
     expected = {re.sub(r"{.*}", "…", path).removeprefix("/api/v1") for path, _ in found}
     assert paths == expected
-    assert set(re.findall(r"`(\w+)`", values)) == {query for _, query in found} | {queries.PROBE}
+    assert set(re.findall(r"`(\w+)`", values)) == {query for _, query in found} | {
+        query_timer.PROBE
+    }
