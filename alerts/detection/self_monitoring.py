@@ -12,7 +12,8 @@ from sqlalchemy import Connection, func, select, text
 
 from alerts.incidents.detected_fault import DetectedFault, service_fault
 from lineage.catalog import tables
-from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
+from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE, LOG_LAST_GOODBYE
+from lineage.catalog.rows import convert_rows
 from lineage.process.clock import SECOND_MICROS, instant_text
 from lineage.states import UNAUTHORIZED_ACCESS
 
@@ -25,6 +26,7 @@ COLLECTOR_ROOT, PIPELINE_ROOT, EVENTS_ROOT = "collector", "pipeline", "events"
 # A role that has failed for so long does not recover by itself soon.
 FAILING_SECONDS = 120
 _HOUR = 3600 * SECOND_MICROS
+_MOST_NAMED: Final = 5  # silent collectors
 _SILENT_SINCE = "SELECT min(started_at) FROM ingestion_gap WHERE ended_at IS NULL"
 _SET_ASIDE = """
     SELECT min(failed_at) FROM event_set_aside
@@ -114,6 +116,13 @@ class RoleFailure(msgspec.Struct, frozen=True):
     message: str
 
 
+class SilentCollector(msgspec.Struct, frozen=True):
+    """Collector whose heartbeats do not arrive; `since`: its last heartbeat, µs."""
+
+    name: str
+    since: int
+
+
 NO_FAILURES: Final[Mapping[str, RoleFailure]] = MappingProxyType({})
 
 
@@ -133,8 +142,8 @@ def find_own_faults(
     """
     for each in _find(connection, status, owner, failures):
         failure = failures.get(each.name)
-        overdue = status.evidence if each.name == PIPELINE_ROOT else None
-        yield msgspec.structs.replace(each, message=failure.message if failure else overdue)
+        evidence = status.evidence if each.name == PIPELINE_ROOT else each.message
+        yield msgspec.structs.replace(each, message=failure.message if failure else evidence)
 
 
 def _find(
@@ -165,4 +174,32 @@ def _find_silence(
         yield service_fault("ingestion", PIPELINE_ROOT, since, owner)
     # The pipeline copies the collector's silences: a stale pipeline knows only old ones.
     elif not status.is_stale and (silent_at := connection.scalar(text(_SILENT_SINCE))) is not None:
-        yield service_fault("ingestion", COLLECTOR_ROOT, silent_at, owner)
+        names = _describe_silence(connection)
+        yield service_fault("ingestion", COLLECTOR_ROOT, silent_at, owner, names)
+
+
+def find_silent_collectors(connection: Connection) -> list[SilentCollector]:
+    """Return the silent collectors, the one that has been silent longest first.
+
+    The pipeline judges the silence: the last heartbeat begins an open gap. A collector that ended
+    while no other one ran is not silent.
+    """
+    collector, gap, meta = tables.log_collector.c, tables.ingestion_gap.c, tables.meta.c
+    is_open = (gap.started_at == collector.heartbeat_at) & gap.ended_at.is_(None)
+    has_ended = select(meta.value).where(meta.name == LOG_LAST_GOODBYE)
+    found = (
+        select(collector.collector.label("name"), collector.heartbeat_at.label("since"))
+        .join(tables.ingestion_gap, is_open)
+        .where(collector.collector.not_in(has_ended))
+        .order_by(collector.heartbeat_at, collector.collector)
+    )
+    return convert_rows(SilentCollector, connection.execute(found))
+
+
+def _describe_silence(connection: Connection) -> str | None:
+    """Return the names of silent collectors; None: the silent one has no name."""
+    names = sorted(one.name for one in find_silent_collectors(connection))
+    if not names:
+        return None
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return f"no heartbeat of {', '.join(names[:_MOST_NAMED])}{more}"

@@ -157,6 +157,7 @@ RETENTION_RULES: Final[dict[str, RetentionRule]] = {
     # The lake has their bodies for as long by default.
     "event_set_aside": RetentionRule(90, "failed_at < :before"),
     "event_requeue": RetentionRule(90, "requested_at < :before"),
+    "collector_removal": RetentionRule(90, "requested_at < :before"),
     "edge_told": RetentionRule("event_days", "seen_at < :before"),  # of a run that never wrote
     "sql_run": RetentionRule("event_days", "seen_at < :before"),  # of a run that never ended
     # A repeat of a batch behind the cursor is known by its row.
@@ -300,7 +301,7 @@ BOUNDS: Final[dict[str, str]] = {
     "lag_bucket": "one row a bucket",
     "lease": "one row a name, of a fixed set",
     "lake_folder": "slis.lake.retention: the policy's `retention_days`, and compaction",
-    "log_collector": "one row a collector: `slis/stream/kafka` deletes those that ended",
+    "log_collector": "one row a collector: `slis/stream/kafka` deletes what ended or was removed",
     "log_position": "one row a partition of the topic",
     "marquez_comparison": "service.ingest.marquez.store: 7 days",
     "marquez_counter": "one row a counter",

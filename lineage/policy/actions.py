@@ -8,7 +8,8 @@ from msgspec import Meta
 
 from lineage.policy.patterns import PatternParts
 
-# As the actions and kinds of fault are called; tests hold the two lists against theirs.
+# As the actions and kinds of fault are called; tests hold the two lists against theirs. Without
+# `remove-collector`: only a person knows that a collector does not come back.
 ActionName = Literal[
     "notify-downstream",
     "open-suppression",

@@ -6,6 +6,7 @@ from runbooks.actions import (
     notify_downstream,
     open_suppression,
     reinfer,
+    remove_collector,
     replay,
     requeue_notifications,
     requeue_rejected,
@@ -67,6 +68,13 @@ _ALL = (
         arguments=restart_role.RestartRole,
         plan=restart_role.plan,
         perform=restart_role.perform,
+    ),
+    Action(
+        name="remove-collector",
+        says="Remove a silent collector that does not come back; its ingestion gap ends.",
+        arguments=remove_collector.RemoveCollector,
+        plan=remove_collector.plan,
+        perform=remove_collector.perform,
     ),
     Action(
         name="notify-downstream",

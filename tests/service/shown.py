@@ -192,6 +192,9 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "after_seq last_seq events history": _STAGES,
         "duplicates": "the collector counts duplicates in /metrics",
     },
+    "collector_removal": {
+        "collector heartbeat_at requested_at": "`lineward audit` lists the request"
+    },
     "dataset": {"is_declared": _POLICY},
     "dataset_activity": {
         "last_write_landed_at last_write_root_run_id last_write_names_input"
@@ -280,7 +283,10 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "path batch event_date first_seq last_seq epoch is_compacted names events"
         " deleted_at": "the lake's manifest, by which raw events are found"
     },
-    "log_collector": {"collector heartbeat_at": _INPUT},
+    "log_collector": {
+        "collector heartbeat_at": "an incident names the silent ones, and so does the error of"
+        " `lineward act remove-collector`"
+    },
     "log_position": {"topic partition next_offset end_offset windows": _CURSOR},
     "notification": {
         "revision target message next_attempt_at doubt_since handle error fell_back_at": _DELIVERY

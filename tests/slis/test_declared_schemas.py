@@ -123,7 +123,14 @@ def _columns(schema: StructType) -> dict[str, str]:
     return {field.name: field.dataType.simpleString() for field in schema.fields}
 
 
-@pytest.mark.parametrize(("function", "taken", "returned"), _CASES)
+def _name(function: object) -> str:
+    return getattr(function, "func", function).__name__
+
+
+@pytest.mark.parametrize(
+    ("function", "taken", "returned"),
+    [pytest.param(*case, id=_name(case[0])) for case in _CASES],
+)
 def test_a_function_returns_the_declared_columns(spark: SparkSession, function, taken, returned):
     """Give it frames of the schemas that it takes, without rows: no Spark job runs."""
     made: DataFrame = function(*(frame(spark, schema, []) for schema in taken))

@@ -103,6 +103,7 @@ from lineage.catalog.tables.notifications import (
 )
 from lineage.catalog.tables.requests import (
     audit,
+    collector_removal,
     event_requeue,
     incident_command,
     retirement,
@@ -128,6 +129,7 @@ __all__ = [
     "attribute_claim",
     "audit",
     "batch",
+    "collector_removal",
     "column_edge",
     "dataset",
     "dataset_activity",

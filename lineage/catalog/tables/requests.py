@@ -6,7 +6,7 @@ retires a dataset. The leader of the service answers requests and ends suppressi
 
 from sqlalchemy import Column, Index, Table, Text
 
-from lineage.catalog.tables.columns import instant, key_column, metadata, number_column
+from lineage.catalog.tables.columns import instant, key_column, metadata, number_column, text_key
 
 incident_command = Table(
     "incident_command",
@@ -58,6 +58,14 @@ event_requeue = Table(
     "event_requeue",
     metadata,
     key_column("spool_seq"),  # of an event that was set aside: the collector has it again
+    instant("requested_at", nullable=False),
+)
+
+collector_removal = Table(
+    "collector_removal",
+    metadata,
+    text_key("collector"),  # an operator says that this collector does not come back
+    instant("heartbeat_at", nullable=False),  # its last one then; with a later one it is back
     instant("requested_at", nullable=False),
 )
 

@@ -149,6 +149,16 @@ def restart_role(
 
 
 @_action
+def remove_collector(
+    name: Annotated[
+        str, typer.Argument(help="Silent collector; a wrong name lists the silent ones.")
+    ],
+) -> _Arguments:
+    """Remove a silent collector that does not come back (log in Kafka)."""
+    return {"name": name}
+
+
+@_action
 def notify_downstream(
     dataset: DatasetName = "",
     *,

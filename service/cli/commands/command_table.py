@@ -211,6 +211,7 @@ COMMANDS: Final = {
         "act reinfer 019503f2-6c1f-7000-8000-000000000001",
         "act resubmit shop/clean-20261120",
         "act restart-role pipeline --yes",
+        "act remove-collector lineward-collector-2",
         "act notify-downstream core/orders --note 'amounts are wrong since noon'",
         "act open-suppression 'warehouse/*' --until 2026-12-01T06:00:00Z --reason 'migration'",
     ),

@@ -31,7 +31,7 @@ def store_heartbeats(connection: Connection, reports: Iterable[Record]) -> None:
     if waiting and waiting not in last:
         ended.add(waiting)
     if ended or waiting:
-        _forget(connection, ended)
+        forget_collectors(connection, ended)
 
 
 def _find_last(reports: Iterable[Record]) -> dict[str, Record]:
@@ -44,14 +44,16 @@ def _find_last(reports: Iterable[Record]) -> dict[str, Record]:
     return last
 
 
-def _forget(connection: Connection, ended: set[str]) -> None:
-    """Delete collectors that ended, but the newest of them where none runs."""
+def forget_collectors(connection: Connection, ended: set[str]) -> set[str]:
+    """Delete collectors that ended, but the newest of them where none runs; return the deleted."""
     found = connection.execute(select(_TABLE.c.collector, _TABLE.c.heartbeat_at))
     beats = {row.collector: row.heartbeat_at for row in found}
     running = beats.keys() - ended
     kept = "" if running else max(ended & beats.keys(), key=beats.__getitem__, default="")
-    connection.execute(_TABLE.delete().where(_TABLE.c.collector.in_(ended - {kept})))
+    deleted = ended - {kept}
+    connection.execute(_TABLE.delete().where(_TABLE.c.collector.in_(deleted)))
     put_meta(connection, {LOG_LAST_GOODBYE: kept})
+    return deleted
 
 
 def _write_pause(connection: Connection, waiting: str, ended_at: int) -> None:

@@ -20,7 +20,7 @@ from slis.stream.kafka.plan import BatchPlan, PartitionPosition, Range, plan_bat
 from slis.stream.kafka.portion import RangeOpener, TopicPortion, read_on_driver
 from slis.stream.kafka.range_reader import RangeReader
 from slis.stream.kafka.restore import TopicReplay, is_restoring, lacks_records
-from slis.stream.kafka.silence import SILENT_AFTER, LastHeartbeats, find_unexcused, note_silence
+from slis.stream.kafka.silence import SILENT_AFTER, find_unexcused, note_silence
 from slis.stream.kafka.store import note_ends, read_landed, read_positions
 from slis.stream.log.from_lake import LakeReplay
 from slis.stream.log.input_log import KAFKA, LogMismatchError, find_other_log, note_log
@@ -64,7 +64,6 @@ class TopicLog:
         self._last: TopicPortion | None = None
         self._mean_bytes = float(_FIRST_MEAN_BYTES)
         self._answered_at = clock()
-        self._heartbeats = LastHeartbeats()
 
     @property
     def name(self) -> str:
@@ -176,7 +175,7 @@ class TopicLog:
             return False  # the silence is Kafka's
         if waiting is not None and from_micros(now) - waiting > SILENT_AFTER:
             return False  # heartbeats wait among the events
-        return note_silence(engine, now, self._heartbeats)
+        return note_silence(engine, now)
 
     def count_received(self, engine: Engine, clock: Clock) -> bool:
         """Count what landed: rejected bodies are counted with their batch."""

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 from lineage.catalog import tables
+from lineage.process.clock import to_micros
 from runbooks.actions.errors import FailedActionError
 from runbooks.actions.registry import ACTIONS
 from service.actions.adapters import CollectorAdapter
@@ -118,6 +119,31 @@ def test_a_rejected_action_has_its_exit_code_and_an_audit_row(place, arguments, 
     assert (done.returncode, text in done.stderr) == (code, True), done.stderr
     ((via, action, answer),) = place.audit_rows()
     assert (via, action, answer[:9]) == ("cli", f"act {arguments[0]}", "rejected:")
+
+
+def test_a_silent_collector_is_removed_by_its_name(place):
+    """Reject a wrong name with a list, and a collector that is up; print the plan; request it."""
+    at = to_micros(NOW)
+    place.world.insert(
+        "log_collector",
+        {"collector": "c-1", "heartbeat_at": at},
+        {"collector": "c-2", "heartbeat_at": at + 1},
+    )
+    place.world.insert("ingestion_gap", {"started_at": at, "ended_at": None})
+
+    wrong, up = place.act("remove-collector", "c-3"), place.act("remove-collector", "c-2")
+    planned = place.act("remove-collector", "c-1")
+    done = place.act("remove-collector", "c-1", "--yes")
+
+    silent = "silent collectors: c-1 (since 2026-11-21 09:00:00 UTC)"
+    assert (wrong.returncode, up.returncode) == (2, 6)
+    assert f"no collector is named 'c-3'; {silent}" in wrong.stderr
+    assert f"the collector c-2 is not silent; {silent}" in up.stderr
+    assert "remove the collector c-1, which has been silent since 2026-11-21" in planned.stdout
+    assert (done.returncode, "within seconds" in done.stdout) == (0, True), done.stderr
+    with place.world.engine.connect() as connection:
+        asked = connection.exec_driver_sql("SELECT collector FROM collector_removal").all()
+    assert asked == [("c-1",)]
 
 
 def test_a_restart_is_requested_from_the_running_supervisor(place):

@@ -63,7 +63,7 @@ _OF_OTHERS = {
     "description",
     "attribute_claim",  # likewise, beside values of `tag` and `ownership`
     *("lake_folder", "lease", "log_position", "role_epoch"),  # own paths and names, a topic
-    "log_collector",  # as a setting names it
+    *("collector_removal", "log_collector"),  # as a setting names it
     # Names of Kubernetes' objects; `as_stored` of the kubernetes role cuts the others.
     *("kubernetes_watch", "spark_application", "spark_output", "spark_pod_failure"),
 }

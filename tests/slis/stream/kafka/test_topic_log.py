@@ -388,22 +388,6 @@ def test_the_ends_of_partitions_are_noted_while_nothing_lands(landing, embedded,
     assert rows(embedded, left) == [(4,)]
 
 
-def test_a_collector_that_was_removed_is_no_gap_for_ever(embedded, source, topic):
-    """Log and forget it: others live, and its last heartbeat has been the same for an hour."""
-    for records in topic.partitions:
-        records.clear()
-    heartbeats(embedded, heartbeat("a", 100), heartbeat("b", 4_000))
-
-    source.copy_gaps(embedded, 4_010 * SECOND)
-    of_late_shipper = rows(embedded, "SELECT count(*) FROM log_collector")
-    heartbeats(embedded, heartbeat("b", 7_700))
-    source.copy_gaps(embedded, 7_710 * SECOND)
-
-    assert of_late_shipper == [(2,)]
-    assert rows(embedded, "SELECT collector FROM log_collector") == [("b",)]
-    assert rows(embedded, "SELECT count(*) FROM ingestion_gap") == [(0,)]
-
-
 def test_a_gap_that_a_collector_reports_ends_the_open_one(embedded):
     """Find it by its beginning, which is the last heartbeat."""
     with write_transaction(embedded) as connection:
