@@ -16,9 +16,8 @@ incident_command = Table(
     Column("by", Text, nullable=False),
     Column("via", Text, nullable=False),  # api | cli | page | slack
     Column("incident_id", Text, nullable=False),
-    Column(
-        "action", Text, nullable=False
-    ),  # as `alerts.operator_actions.command_requests.CommandAction`
+    # A `CommandAction` of `alerts.operator_actions.command_requests`.
+    Column("action", Text, nullable=False),
     instant("until"),
     Column("note", Text, nullable=False),
     Column("request_id", Text, unique=True),  # the same request asks once; null: each does
