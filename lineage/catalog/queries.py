@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Final, Literal, TypeVar
 
 from lineage.process.clock import HOUR_MICROS
+from lineage.sli_limits import STREAM_LIMIT_SECONDS
 from lineage.states import BAD, GOOD, LEARNING, OPTIONAL, TIERS, UNKNOWN
 
 # Order of lists: most severe first, then the highest tier. A rank of each stands beside its name,
@@ -127,6 +128,15 @@ IS_STREAM_HOUR: Final = f"(bucket <> 0 AND bucket = {sql_hour_of('bucket')})"
 # Edges count root runs. Of a root run's rows of `dataset_write` all count as one run, but those of
 # a stream, which is one root run for months.
 COUNTED_RUN: Final = f"CASE WHEN {IS_STREAM_HOUR} THEN CAST(bucket AS TEXT) ELSE root_run_id END"
+
+
+# Whether a dataset is a stream. A dataset without activity may give NULL.
+IS_STREAM: Final = "(p.is_streaming OR a.last_write_is_streaming)"
+# Its limit of M2, s; l: `dataset_limit`. NULL: it is not learned yet.
+LIMIT_IN_FORCE: Final = (
+    f"coalesce(p.declared_limit_seconds, CASE WHEN {IS_STREAM} THEN {STREAM_LIMIT_SECONDS} END,"
+    " l.limit_seconds)"
+)
 
 
 def leaf_job(part: Literal["namespace", "name"], run: str = "r") -> str:

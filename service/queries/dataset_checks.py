@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from lineage.catalog.queries import IS_STREAM
 from lineage.catalog.reader import CatalogReader
 from lineage.process.clock import to_micros
 from lineage.sli_limits import STREAM_LIMIT_SECONDS
@@ -31,8 +32,7 @@ _HIDDEN = f"SELECT COUNT(*) {_NEWEST} AND NOT ({{seen}})"
 # As freshness judges: what is declared, an hour of a stream, what was learned.
 _IN_FORCE = f"""
 SELECT p.declared_limit_seconds AS declared,
-  CASE WHEN p.is_streaming OR a.last_write_is_streaming
-    THEN {STREAM_LIMIT_SECONDS} END AS streaming,
+  CASE WHEN {IS_STREAM} THEN {STREAM_LIMIT_SECONDS} END AS streaming,
   l.limit_seconds AS learned
 FROM dataset d
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key

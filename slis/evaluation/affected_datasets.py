@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from sqlalchemy import Connection, Engine, text
 
 from lineage.catalog.engine import exclusive_transaction
+from lineage.catalog.queries import IS_STREAM
 from lineage.names.keys import key
 from lineage.names.near_names import near_key
 from lineage.policy.tiers import MIN_RUNS
@@ -23,12 +24,12 @@ _IS_NOT_GOOD = "(j.coverage IN ('bad', 'unknown') OR j.freshness IN ('bad', 'unk
 _NOT_GOOD = f"SELECT dataset_key FROM dataset_judgement j WHERE is_watched AND {_IS_NOT_GOOD}"  # noqa: S608 - ours
 _OF_PLANS = "SELECT dataset_key FROM dataset_policy WHERE plan IN :keys"
 _OF_ROOTS = "SELECT dataset_key FROM dataset_activity WHERE last_write_root_run_id IN :keys"
-_STREAMS_BELOW = """
+_STREAMS_BELOW = f"""
     SELECT DISTINCT e.downstream_key FROM edge e
     JOIN dataset_policy p ON p.dataset_key = e.downstream_key
     LEFT JOIN dataset_activity a ON a.dataset_key = e.downstream_key
-    WHERE e.upstream_key IN :keys AND (p.is_streaming OR a.last_write_is_streaming)
-"""
+    WHERE e.upstream_key IN :keys AND {IS_STREAM}
+"""  # noqa: S608 - ours
 _NOT_GOOD_BELOW = f"""
     SELECT DISTINCT e.downstream_key FROM edge e
     JOIN dataset_judgement j ON j.dataset_key = e.downstream_key

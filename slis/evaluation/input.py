@@ -11,11 +11,17 @@ from pyspark.sql import functions as F
 from sqlalchemy import Connection, Engine, text
 
 from lineage.catalog.meta_keys import EVIDENCE_READ_AT
-from lineage.catalog.queries import ROOTS_OF_UNREAD_SQL, WITH_RETIREMENT, is_listed, key_list
+from lineage.catalog.queries import (
+    LIMIT_IN_FORCE,
+    ROOTS_OF_UNREAD_SQL,
+    WITH_RETIREMENT,
+    is_listed,
+    key_list,
+)
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import from_micros, to_micros
-from lineage.sli_limits import MAX_COUNTED_SECONDS, STREAM_LIMIT_SECONDS
+from lineage.sli_limits import MAX_COUNTED_SECONDS
 from slis.cadence.working_time import off_spans, working_time
 from slis.evaluation import applications_seen, catalog_frames
 from slis.evaluation.ingestion_gaps import SILENCES, our_gaps
@@ -118,17 +124,14 @@ _INTO_CHOSEN = """
     SELECT DISTINCT e.upstream_key, e.downstream_key FROM edge e
     WHERE e.runs >= {least} AND e.downstream_key IN ({keys})
 """
-_OUT_OF_OVERDUE = """
+_OUT_OF_OVERDUE = f"""
     SELECT DISTINCT e.upstream_key, e.downstream_key FROM edge e
-    WHERE e.runs >= {least} AND e.upstream_key IN (
+    WHERE e.runs >= {MIN_RUNS} AND e.upstream_key IN (
         SELECT p.dataset_key FROM dataset_policy p
         LEFT JOIN dataset_activity a ON a.dataset_key = p.dataset_key
         LEFT JOIN dataset_limit l ON l.dataset_key = p.dataset_key
-        WHERE coalesce(a.last_written_at, 0) < {as_of} - 1e6 * coalesce(
-            p.declared_limit_seconds,
-            CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN {stream_limit} END,
-            l.limit_seconds))
-"""
+        WHERE coalesce(a.last_written_at, 0) < {{as_of}} - 1e6 * {LIMIT_IN_FORCE})
+"""  # noqa: S608 - ours
 Pause = tuple[str, list[tuple[int, int]]]
 
 
@@ -317,10 +320,7 @@ class EvaluationInput:
             keys = key_list(self._keys)
             return self._frame(_INTO_CHOSEN.format(keys=keys, least=MIN_RUNS), EDGES)
         as_of = to_micros(self._at.as_of)
-        return self._frame(
-            _OUT_OF_OVERDUE.format(as_of=as_of, least=MIN_RUNS, stream_limit=STREAM_LIMIT_SECONDS),
-            EDGES,
-        )
+        return self._frame(_OUT_OF_OVERDUE.format(as_of=as_of), EDGES)
 
     def gaps(self, backlog_since: datetime | None) -> DataFrame:
         """`sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""

@@ -4,22 +4,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Engine
 
-from lineage.catalog.queries import COUNTED_RUN, WITH_RETIREMENT
+from lineage.catalog.queries import COUNTED_RUN, LIMIT_IN_FORCE, WITH_RETIREMENT
 from lineage.policy import Policy
 from lineage.policy.resolution import declared_edges
 from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import DAY_MICROS
-from lineage.sli_limits import STREAM_LIMIT_SECONDS
 from slis.evaluation import catalog_frames
 from slis.indicators.completeness.edges import OFTEN
 from slis.indicators.completeness.schemas import EXPECTED_EDGES, NAMES
 
 _OF_DATASET = f"""
     p.tier, p.tier_origin, coalesce(p.is_regulated, 1 = 0),
-    coalesce(p.declared_limit_seconds,
-        CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN {STREAM_LIMIT_SECONDS} END,
-        l.limit_seconds),
-    {{cadence}}, {{writes}}, a.last_written_at
+    {LIMIT_IN_FORCE}, {{cadence}}, {{writes}}, a.last_written_at
 """
 _ROOT_RUN_DAYS, _FEW_WRITES = 30, 500
 # Edges count root runs, and a long application has a write for each hour. Both times are compared
