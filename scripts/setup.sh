@@ -23,7 +23,7 @@ need() {
   [ -z "$made" ] || rm -f "$policy"
 }
 
-# Spark 4 runs on Java 17 and 21. Debian 12 has only the first, Debian 13 only the second.
+# Spark 4 needs Java 17 or newer; the tests run on 17. Debian 12 has only the first, Debian 13 only the second.
 java_package() {
   [ "$(id -u)" != 0 ] || apt-get update -qq || say "the list of packages is old"
   if apt-cache show openjdk-17-jre-headless >/dev/null 2>&1; then echo openjdk-17-jre-headless
@@ -33,7 +33,7 @@ java_package() {
 java_major() { java -version 2>&1 | sed -n '1s/.*version "\([0-9]*\).*/\1/p'; }
 
 command -v java >/dev/null && [ "$(java_major)" -ge 17 ] ||
-  need "Java 17 or 21, which Spark runs on," "$(java_package)"
+  need "Java 17 or newer, which Spark runs on," "$(java_package)"
 if [ "$kind" = test ]; then
   command -v promtool >/dev/null || need "Prometheus, which the tests ask," prometheus
   command -v amtool >/dev/null && command -v prometheus-alertmanager >/dev/null ||

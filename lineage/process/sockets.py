@@ -46,7 +46,7 @@ class Livez:
     """Server to check: `ask` sends the request, the response is read later."""
 
     def __init__(self, host: str, port: int) -> None:
-        self._address = (_reachable(host), port)
+        self._address = (reachable_host(host), port)
         self._asked: socket.socket | None = None
 
     def ask(self) -> None:
@@ -76,12 +76,16 @@ class Livez:
             self._asked = None
 
 
-def _reachable(host: str) -> str:
-    """Return the address to connect to, for a server that listens on all of them."""
+def is_all_addresses(host: str) -> bool:
+    """Return whether a server on `host` listens on every address of this machine."""
     try:
-        address = ip_address(host)
+        return ip_address(host).is_unspecified
     except ValueError:
+        return not host
+
+
+def reachable_host(host: str) -> str:
+    """Return the address by which this machine reaches a server that listens on `host`."""
+    if not is_all_addresses(host):
         return host
-    if not address.is_unspecified:
-        return host
-    return "127.0.0.1" if address.version == 4 else "::1"  # noqa: PLR2004 - of IP
+    return "::1" if ":" in host else "127.0.0.1"

@@ -109,7 +109,7 @@ def unreachable_error(error: CatalogError) -> UnreachableError:
 
 def filling_advice(settings: Settings) -> str:
     """Return how to fill the catalog."""
-    collector = f"http://{settings.host}:{settings.collector_port}/api/v1/lineage"
+    collector = f"{settings.own_collector}/api/v1/lineage"
     if settings.catalog_url:
         return f"the catalog is empty: start the pipeline and send events to {collector}"
     folder = settings.data_dir.absolute()

@@ -14,6 +14,7 @@ from lineage.lake.storage import Lake, open_lake
 from lineage.process import environment
 from lineage.process.http_hosts import OwnHosts
 from lineage.process.setting_files import add_password
+from lineage.process.sockets import is_all_addresses, reachable_host
 
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
 _Seconds = Annotated[float, Meta(gt=0)]
@@ -65,8 +66,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def collector(self) -> str:
-        """Address of the collector, without a path."""
-        return (self.collector_url or self._url(self.collector_port)).rstrip("/")
+        """Address of the collector for a process on this machine, without a path."""
+        return (self.collector_url or self.own_collector).rstrip("/")
+
+    @property
+    def is_collector_address_known(self) -> bool:
+        """Return whether jobs on other machines can be given the collector's address."""
+        return self.collector_url is not None or not is_all_addresses(self.host)
 
     @property
     def sender_secret(self) -> Path:
@@ -79,13 +85,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return self._url(self.service_port)
 
     @property
+    def metrics_url(self) -> str:
+        """Address of the metrics, without a path."""
+        return self._url(self.metrics_port)
+
+    @property
+    def own_collector(self) -> str:
+        """Address of the collector on this machine, without a path."""
+        return self._url(self.collector_port)
+
+    @property
     def own_hosts(self) -> OwnHosts:
         """Return the names by which requests may address this machine."""
         return OwnHosts.read(self.host, self.allowed_hosts)
 
     def _url(self, port: int) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{port}"
+        host = reachable_host(self.host)
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     @property
     def is_shipped(self) -> bool:

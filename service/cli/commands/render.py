@@ -116,7 +116,7 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     if spark is _Spark.FOUR and scala is _Scala.OLD:
         raise RejectedInputError("--scala: Spark 4 supports 2.13 only; for 2.12 use --spark 3.5")
     place = Destinations(
-        url=collector_url or (COLLECTOR_URL if kubernetes else read_settings().collector),
+        url=collector_url or (COLLECTOR_URL if kubernetes else _configured_collector()),
         folder=folder,
         name=name or f"events-{uuid4().hex[:12]}",
         namespace=namespace,
@@ -133,6 +133,17 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
         _print_cluster(place, cluster, operator, as_json=as_json, arguments=arguments)
     else:
         _print_machine(place, as_json=as_json, arguments=arguments)
+
+
+def _configured_collector() -> str:
+    settings = read_settings()
+    if settings.is_collector_address_known:
+        return settings.collector
+    raise RejectedInputError(
+        f"LINEWARD_HOST={settings.host} is not an address that jobs can send to: set"
+        " --collector-url or LINEWARD_COLLECTOR_URL to the address by which jobs reach the"
+        " collector, for example http://HOST:8700"
+    )
 
 
 def _print_cluster(

@@ -121,11 +121,10 @@ def _marquez(settings: Settings) -> str:
 
 
 def _addresses(settings: Settings) -> str:
-    at = f"http://{settings.host}"
     return f"""Open {settings.service_url}/   (ready in about half a minute)
 Lineward is up on {settings.data_dir.absolute()}; Ctrl-C stops it
-  events    {at}:{settings.collector_port}/api/v1/lineage   (OpenLineage, as to Marquez)
-  API       {at}:{settings.service_port}/schema
-  metrics   {at}:{settings.metrics_port}/metrics   (figures follow once Spark has started)
+  events    {settings.own_collector}/api/v1/lineage   (OpenLineage, as to Marquez)
+  API       {settings.service_url}/schema
+  metrics   {settings.metrics_url}/metrics   (figures follow once Spark has started)
 {_marquez(settings)}  logs      {settings.data_dir.absolute() / "logs"}
   ask       lineward status --data-dir {settings.data_dir}"""

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from lineage.process.sockets import Livez, _reachable
+from lineage.process.sockets import Livez, reachable_host
 
 
 @pytest.fixture
@@ -68,9 +68,10 @@ def test_a_server_without_a_request_has_not_answered():
     [
         ("0.0.0.0", "127.0.0.1"),  # noqa: S104 - what a server listens on
         ("::", "::1"),
+        ("", "127.0.0.1"),
         ("192.0.2.7", "192.0.2.7"),
         ("localhost", "localhost"),
     ],
 )
 def test_a_server_on_all_addresses_is_probed_on_loopback(host, reached):
-    assert _reachable(host) == reached
+    assert reachable_host(host) == reached

@@ -96,6 +96,31 @@ def test_spark_4_with_scala_2_12_is_rejected():
     assert "--scala: Spark 4 supports 2.13 only" in rendered.stderr
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])  # noqa: S104 - what is rejected
+def test_jobs_get_no_address_that_means_all_interfaces(host):
+    """Reject the settings: each job would send its events to its own machine."""
+    rendered = lineward("render", "spark-conf", LINEWARD_HOST=host)
+
+    assert (rendered.returncode, rendered.stdout) == (6, "")
+    assert f"LINEWARD_HOST={host} is not an address" in rendered.stderr
+    assert "set --collector-url or LINEWARD_COLLECTOR_URL to the address" in rendered.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "variables"),
+    [
+        (("--collector-url", "http://c:8700"), {}),
+        ((), {"LINEWARD_COLLECTOR_URL": "http://c:8700"}),
+    ],
+)
+def test_jobs_get_the_address_of_a_collector_on_all_interfaces(options, variables):
+    host = "0.0.0.0"  # noqa: S104 - replaced by the option, or by the variable
+    rendered = lineward("render", "spark-conf", "--json", *options, LINEWARD_HOST=host, **variables)
+
+    url = "spark.openlineage.transport.transports.http.url"
+    assert json.loads(rendered.stdout)[url] == "http://c:8700"
+
+
 def test_each_form_has_the_same_spark_settings():
     """Compare spark-defaults.conf, arguments of spark-submit and JSON."""
     options = ("render", "spark-conf", "--folder", "/var/it's here", "--name", "nightly")

@@ -4,7 +4,8 @@ import pytest
 
 from collector import settings as collector_settings
 from lineage.process.environment import InvalidSettingError
-from service.runtime.settings import read_settings
+from service.cli.commands.up import _addresses
+from service.runtime.settings import Settings, read_settings
 
 
 def test_the_collector_is_on_this_host_by_default(monkeypatch):
@@ -20,6 +21,26 @@ def test_the_collector_may_be_in_another_pod(monkeypatch):
 
     assert read_settings().collector == "http://lineward-collector.data.svc:8700"
     assert collector_settings.read_collector_settings().place.collector_port == 8700
+
+
+@pytest.mark.parametrize(
+    ("host", "at"),
+    [
+        ("0.0.0.0", "http://127.0.0.1"),  # noqa: S104 - what the ports listen on
+        ("::", "http://[::1]"),
+        ("fd00::7", "http://[fd00::7]"),
+        ("192.0.2.7", "http://192.0.2.7"),
+    ],
+)
+def test_processes_on_this_machine_use_an_address_that_they_can_reach(host, at):
+    """Read the addresses that commands ask and that `lineward up` prints."""
+    settings = Settings(host=host)
+
+    assert settings.collector == settings.own_collector == f"{at}:8700"
+    assert (settings.service_url, settings.metrics_url) == (f"{at}:8701", f"{at}:8702")
+    printed = _addresses(settings)
+    assert f"Open {at}:8701/ " in printed
+    assert host in at or host not in printed
 
 
 @pytest.mark.parametrize("url", ["lineward-collector:8700", "http://me@host:1", "http://host/x"])
