@@ -67,7 +67,7 @@ def end_suppression(update: IncidentUpdate, reason: str, by: str | None = None) 
 
 
 def open_incident(update: IncidentUpdate, reason: str) -> None:
-    """Open an incident: people are notified for the first time."""
+    """Open an incident for the first time: from now on routing may notify people."""
     change = {
         "state": "open",
         "opened_at": update.at,

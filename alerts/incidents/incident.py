@@ -34,7 +34,7 @@ class Incident(msgspec.Struct, frozen=True):
         severity: current; the level never falls while the incident is open.
         owner: of the root.
         unknown: why the root is not known.
-        opened_at: when people were first notified.
+        opened_at: when it first opened; routing may notify people later, or never.
         opens: each time that the incident opened, as far back as is kept.
         is_flapping: it stays open for longer, since it opened repeatedly.
         is_frozen: there is no current data of the root; the incident does not change.
@@ -97,13 +97,13 @@ class Incident(msgspec.Struct, frozen=True):
         return self.state not in {"pending", "resolved"}
 
     @property
-    def is_notified(self) -> bool:
-        """Return whether people were notified of it, and it is not resolved."""
+    def has_opened(self) -> bool:
+        """Return whether it opened, and is not resolved."""
         return self.is_active and self.opened_at is not None
 
     @property
     def age(self) -> tuple[bool, bool, int, str]:
-        """Return a sort key, the oldest first; notified incidents before all others."""
+        """Return a sort key, the oldest first; incidents that opened before all others."""
         return self.is_dismissed, self.opened_at is None, self.opened_at or self.seen_at, self.id
 
 

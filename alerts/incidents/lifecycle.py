@@ -61,7 +61,7 @@ def _end_window(update: IncidentUpdate, found: Match) -> None:
     is_over = own.suppressed_until is not None and own.suppressed_until <= update.at
     if own.state != "suppressed" or not is_over:
         return
-    if own.is_notified or _is_to_open(found, update.at):
+    if own.has_opened or _is_to_open(found, update.at):
         end_suppression(update, "the suppression ended, and the fault is still there")
 
 
@@ -111,8 +111,8 @@ def _advance_one(
 
 
 def _is_waiting(own: Incident, fault: DetectedFault, at: int) -> bool:
-    """Return whether nobody was notified of the incident, and its fault is on hold."""
-    if own.is_notified or not fault.is_waiting:
+    """Return whether the incident has not opened, and its fault is on hold."""
+    if own.has_opened or not fault.is_waiting:
         return False
     # An old failure is history that was loaded late, except where a window hid it from the start.
     is_old = fault.has_pending_retry and not fault.is_retry_expected(at)

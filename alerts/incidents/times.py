@@ -64,7 +64,7 @@ class LifeTimes(msgspec.Struct, frozen=True):
 
     Attributes:
         seen_at: the first evaluation that found it.
-        opened_at: when people were first notified; None: they were not.
+        opened_at: when it first opened; None: it never did.
         opens: each time that it opened.
         resolved_at: the last time; None: it is not resolved.
     """

@@ -19,7 +19,7 @@ NOTICE_SECONDS: Final = 3600  # and what of theirs joins, to those downstream
 MUTED_RECHECK_SECONDS: Final = 10  # what is muted is looked at again
 NO_CHANNEL_RECHECK_SECONDS: Final = 600  # and what nobody has a channel for
 CAP_SECONDS: Final = 3600  # what is over a channel's cap is looked at again
-MAX_OWNER_PAGES: Final = 2  # of owners, by one fault
+MAX_PROMPT_OWNER_PAGES: Final = 2  # to owners for one fault; a later page waits
 
 
 class RoutingContext(msgspec.Struct, frozen=True):

@@ -1,8 +1,9 @@
 """First notification of an incident, and whether it may page.
 
-A person is paged once for a fault, and at most two owners are. An owner who was paged before is
-notified in Slack. PagerDuty pages again only where there is no other channel, or where the fault
-came back and stayed, and never a third time.
+An owner who was not paged yet is paged at once, as long as owners got fewer than two pages for the
+fault. A later page waits 15 minutes, and is sent only if the incident is still open and nobody
+acknowledged; no owner gets a third one. Slack is notified meanwhile. An owner without any other
+channel than PagerDuty does not wait.
 """
 
 import msgspec
@@ -11,7 +12,7 @@ from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import (
     CAP_SECONDS,
-    MAX_OWNER_PAGES,
+    MAX_PROMPT_OWNER_PAGES,
     MUTED_RECHECK_SECONDS,
     NO_CHANNEL_RECHECK_SECONDS,
     RoutingContext,
@@ -118,10 +119,10 @@ def notify_channel(  # noqa: PLR0913 - each is another thing that decides
 def _can_page_again(
     plan: NotificationPlan, channel_state: ChannelState, role: NotificationRole
 ) -> bool:
-    """Return whether nobody of the channel was paged and fewer than two owners were."""
+    """Return whether the channel never paged, and owners got fewer than two pages."""
     if channel_state.page_count or plan.state.incident_state != "open":
         return False
-    return role == "step" or plan.state.owner_page_count < MAX_OWNER_PAGES
+    return role == "step" or plan.state.owner_page_count < MAX_PROMPT_OWNER_PAGES
 
 
 def _merge_roles(one: NotificationRole, other: NotificationRole) -> NotificationRole:
@@ -142,7 +143,7 @@ def repage(plan: NotificationPlan, context: RoutingContext) -> None:
         if (
             channel_state.can_page
             and not channel_state.is_open
-            and (not channel_state.page_count or own.owner_page_count < MAX_OWNER_PAGES)
+            and (not channel_state.page_count or own.owner_page_count < MAX_PROMPT_OWNER_PAGES)
         ):
             note = sentences.bad_again(context.settings.again_seconds // 60)
             plan.open_channel(channel, "owner", "opened", sentences.join_sentences(own.note, note))

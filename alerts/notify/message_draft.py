@@ -10,9 +10,8 @@ from alerts.notify.links import links_of
 from alerts.notify.message import Message, MessageRoot
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.settings import RoutingSettings
-from alerts.root_cause.faults import FaultRoot
+from alerts.root_cause.faults import label_of_root
 from alerts.root_cause.kinds import STANDING_GAP
-from lineage.states import UNAUTHORIZED_ACCESS
 
 
 def refresh_message(
@@ -44,7 +43,7 @@ def refresh_message(
         own,
         draft=draft,
         incident_state=incident.state,
-        fault=root_kind(incident.root),
+        fault=label_of_root(incident.root),
         is_standing=incident.root.kind == STANDING_GAP,
         is_early=not incident.members,
         is_digest_only=own.is_digest_only if summary is None else summary.is_digest_only,
@@ -127,10 +126,3 @@ def _message_without_summary(before: NotificationState | None, incident: Inciden
         root=MessageRoot(root.entity, root.name or f"{root.key}", ""),
         owner="",
     )
-
-
-def root_kind(root: FaultRoot) -> str:
-    """Return the label `root_kind`: the part of Lineward that fails, else the kind of the fault."""
-    if root.entity != "service":
-        return root.kind
-    return UNAUTHORIZED_ACCESS.name if root.kind == "access" else root.name

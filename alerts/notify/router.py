@@ -26,7 +26,6 @@ from alerts.notify.context import RoutingContext
 from alerts.notify.digests import is_digest_due, send_digests
 from alerts.notify.escalation import escalate_now
 from alerts.notify.incident_summary import IncidentSummary
-from alerts.notify.message_draft import root_kind
 from alerts.notify.notification_plan import NotificationPlan
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.planning import (
@@ -40,6 +39,7 @@ from alerts.notify.settings import RoutingSettings
 from alerts.notify.state_store import prune_ended
 from alerts.notify.suppression_summary import is_window_due, send_summaries
 from alerts.notify.ticket_caps import TicketCaps
+from alerts.root_cause.faults import label_of_root
 from lineage.catalog.queries import split_batches
 from lineage.catalog.tables import incident_notification, received_alert
 from lineage.catalog.upsert import fold_rows
@@ -171,7 +171,7 @@ def _load_duplicates(
 ) -> dict[str, list[AlertRecord]]:
     """Load alerts that people were notified of and that are an incident only now."""
     fresh = {
-        own.id: root_kind(own.root)
+        own.id: label_of_root(own.root)
         for own in step.changed
         if own.state in {"open", "acknowledged"} and not _is_notified(before.get(own.id))
     }

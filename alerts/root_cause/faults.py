@@ -27,6 +27,14 @@ class FaultRoot(msgspec.Struct, frozen=True, order=True):
     name: str = ""
 
 
+LABEL_OF_ROOT = "CASE WHEN root_entity = 'service' THEN root_name ELSE root_kind END"
+
+
+def label_of_root(root: FaultRoot) -> str:
+    """Return the label `root_kind`, in SQL `LABEL_OF_ROOT`: a part of Lineward, or the kind."""
+    return root.name if root.entity == "service" else root.kind
+
+
 class Member(msgspec.Struct, frozen=True):
     """Dataset that is bad because of the root, with its evidence.
 

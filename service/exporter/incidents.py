@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from alerts.operator_actions.verdicts import VERDICTS_METRIC, count_verdicts
+from alerts.root_cause.faults import LABEL_OF_ROOT
 from lineage.catalog.meta_keys import CATALOG_EPOCH
 from lineage.catalog.queries import IS_OPEN, IS_UNRESOLVED, MOST_SEVERE_FIRST
 from lineage.catalog.reader import CatalogReader, rows_for
@@ -29,10 +30,8 @@ MEAN_DAYS = 30
 WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 _STATES = ("open", "acknowledged", "suppressed")
 _SEVERITIES = ("page", "ticket")
-# Of a part of the service itself, which part.
 _OPEN = f"""
-    SELECT incident_id, CASE WHEN root_entity = 'service' THEN root_name ELSE root_kind END
-        AS root_kind, severity, coalesce(owner, '') AS owner
+    SELECT incident_id, {LABEL_OF_ROOT} AS root_kind, severity, coalesce(owner, '') AS owner
     FROM incident i WHERE {IS_OPEN} AND is_remembered {MOST_SEVERE_FIRST} LIMIT :most
 """  # noqa: S608 - constants only
 _COUNTS = f"""

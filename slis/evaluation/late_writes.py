@@ -3,6 +3,9 @@
 The history of an hour is what was known then, plus, for each late write once, the difference that
 it makes: the same functions judge the same grid without it and with it. So the differences add up
 to the truth, however many late writes come, and only datasets written late are judged again.
+
+A write belongs to the evaluation that counts its batch, by the position in the log: what a merge
+commits while an evaluation runs is of the next one, however long ago the merge began.
 """
 
 from datetime import datetime, timedelta
@@ -11,8 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Engine, text
 
+from lineage.catalog.queries import key_list
 from lineage.policy import Policy
-from lineage.process.clock import from_micros, to_micros
+from lineage.process.clock import from_micros
 from slis.evaluation import catalog_frames
 from slis.evaluation.counters import (
     AMENDABLE,
@@ -26,23 +30,36 @@ from slis.evaluation.facts_as_of import activity, facts_as_of
 from slis.evaluation.input import EvaluationInput, EvaluationRange
 from slis.evaluation.judge_datasets import count_datasets, datasets_judged
 from slis.evaluation.sli_schemas import WRITES
+from slis.stream.derived.activity import IS_BACKFILL_AMONG, NEWEST_MEANT_FOR
 
 LATE = timedelta(minutes=5)
 STEP = timedelta(minutes=5)
 # With the grid of a week, a bound on the work: 200 datasets x 2,016 instants.
 MAX_DATASETS = 200
 
-_LATE = """
+# Writes of history loads are known, and amend nothing.
+_IS_LATE = """
+    landed_at > {after} AND landed_at <= {last} AND written_at < landed_at - {late}
+    AND written_at >= {earliest} AND NOT is_history
+"""
+_LATE = f"""
     SELECT dataset_key, min(written_at) AS first_written_at FROM dataset_write
-    WHERE landed_at > :previous AND landed_at <= :as_of AND written_at < landed_at - :late
-    AND written_at >= :earliest AND is_history = (1 = 0)
-    GROUP BY dataset_key ORDER BY first_written_at DESC LIMIT :most
-"""
-_WRITES = """
+    WHERE {_IS_LATE}
+    GROUP BY dataset_key ORDER BY first_written_at DESC LIMIT {MAX_DATASETS}
+"""  # noqa: S608 - constants only
+_WRITES = f"""
     SELECT dataset_key, root_run_id, job_namespace, job_name, written_at, landed_at,
-        nominal_start_at, partition, names_input, is_reported, is_streaming, is_history
-    FROM dataset_write WHERE dataset_key IN ({keys})
-"""
+        nominal_start_at, partition, names_input, is_reported, is_streaming, is_history,
+        {_IS_LATE} AS is_late
+    FROM (
+        SELECT x.*, {NEWEST_MEANT_FOR} AS newest_meant_for FROM dataset_write x
+        WHERE x.landed_at <= {{last}} AND x.dataset_key IN ({{keys}})
+    ) AS w
+    WHERE NOT coalesce({IS_BACKFILL_AMONG}, 1 = 0)
+"""  # noqa: S608 - constants only
+# A merge takes the time of its facts after the batch before has landed, and before its own has: so
+# the times of two batches enclose what those after the first one and up to the second one wrote.
+_LANDED = "SELECT landed_at FROM batch WHERE last_seq <= :seq ORDER BY last_seq DESC LIMIT 1"
 
 
 def amend(spark: SparkSession, engine: Engine, at: EvaluationRange, policy: Policy) -> Amounts:
@@ -53,17 +70,15 @@ def amend(spark: SparkSession, engine: Engine, at: EvaluationRange, policy: Poli
     """
     if at.previous_as_of is None:
         return {}
-    late = _late(engine, at, at.previous_as_of)
+    bounds = _bounds(engine, at)
+    late = _late(engine, bounds)
     if not late:
         return {}
-    keys = ", ".join(map(str, late))
-    writes = catalog_frames.frame(spark, engine, _WRITES.format(keys=keys), WRITES).persist()
+    query = _WRITES.format(keys=key_list(late), **bounds)
+    writes = catalog_frames.frame(spark, engine, query, f"{WRITES}, is_late boolean").persist()
     grid = _grid(spark, min(late.values()), at.previous_as_of)
     given = EvaluationInput(spark, engine, at, policy, keys=late)
-    is_late = (F.col("landed_at") > F.lit(at.previous_as_of)) & (
-        F.col("written_at") < F.col("landed_at") - F.lit(LATE)
-    )
-    before = _tallied(writes.where(~is_late), grid, given)
+    before = _tallied(writes.where("NOT is_late"), grid, given)
     after = _tallied(writes, grid, given)
     try:
         return _difference(before, after)
@@ -71,17 +86,25 @@ def amend(spark: SparkSession, engine: Engine, at: EvaluationRange, policy: Poli
         writes.unpersist()
 
 
-def _late(engine: Engine, at: EvaluationRange, previous: datetime) -> dict[int, datetime]:
-    """First late write of each dataset that has one."""
-    bounds = {
-        "previous": to_micros(previous),
-        "as_of": to_micros(at.as_of),
+def _bounds(engine: Engine, at: EvaluationRange) -> dict[str, int]:
+    """Return what `_IS_LATE` compares with, in microseconds."""
+    with engine.connect() as connection:
+        after, last = (
+            connection.scalar(text(_LANDED), {"seq": seq}) or 0
+            for seq in (at.after_seq, at.last_seq)
+        )
+    return {
+        "after": after,
+        "last": last,
         "late": LATE // timedelta(microseconds=1),
         "earliest": hour_of(at.as_of - AMENDABLE),
-        "most": MAX_DATASETS,
     }
+
+
+def _late(engine: Engine, bounds: dict[str, int]) -> dict[int, datetime]:
+    """First late write of each dataset that has one, a backfill too: those amend nothing."""
     with engine.connect() as connection:
-        rows = connection.execute(text(_LATE), bounds).all()
+        rows = connection.execute(text(_LATE.format(**bounds))).all()
     return {row.dataset_key: from_micros(row.first_written_at) for row in rows}
 
 

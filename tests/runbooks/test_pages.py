@@ -14,8 +14,7 @@ from prometheus_client import generate_latest
 from alerts.detection.self_monitoring import EVENTS_ROOT
 from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.incident_text import unknown_root_reason
-from alerts.notify.message_draft import root_kind
-from alerts.root_cause.faults import UnknownReason
+from alerts.root_cause.faults import UnknownReason, label_of_root
 from alerts.root_cause.kinds import FAULT_KINDS
 from alerts.rules.incident_alerts import OPEN_SERIES
 from alerts.rules.recordings import EXPLAINED
@@ -102,7 +101,7 @@ def _root_kinds() -> set[str]:
         service_fault("set_aside", EVENTS_ROOT, 0),
     ]
     own = {fault.root.kind for fault in faults}
-    return {root_kind(fault.root) for fault in faults} | {kind.id for kind in FAULT_KINDS} - own
+    return {label_of_root(fault.root) for fault in faults} | {kind.id for kind in FAULT_KINDS} - own
 
 
 def test_each_value_of_the_label_root_kind_leads_to_a_page():

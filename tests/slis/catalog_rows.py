@@ -152,10 +152,9 @@ class CatalogRows:
             checked_at=to_micros(when),
         )
 
-    def event(self, when: datetime, lag_seconds: float, *, is_history: bool = False) -> None:
-        """Add a batch of one event that landed that long after it happened."""
+    def batch(self, landed: datetime) -> None:
+        """Add a batch of one event: what was written before it landed is of it."""
         self.seq += 1
-        landed = to_micros(when + timedelta(seconds=lag_seconds))
         self._insert(
             tables.batch,
             query_id="q",
@@ -164,13 +163,18 @@ class CatalogRows:
             last_seq=self.seq,
             events=1,
             duplicates=0,
-            landed_at=landed,
+            landed_at=to_micros(landed),
         )
+
+    def event(self, when: datetime, lag_seconds: float, *, is_history: bool = False) -> None:
+        """Add a batch of one event that landed that long after it happened."""
+        landed = when + timedelta(seconds=lag_seconds)
+        self.batch(landed)
         self._insert(
             tables.event,
             event_time=to_micros(when),
             event_key=self.seq,
-            landed_at=landed,
+            landed_at=to_micros(landed),
             last_seq=self.seq,
             is_streaming=False,
             is_history=is_history,

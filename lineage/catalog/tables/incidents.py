@@ -44,7 +44,7 @@ incident = Table(
     Column("acknowledged_by", Text),
     instant("resolved_at"),
     Column("merged_into", Text),
-    instant("released_at"),  # notifications start then; null: waiting for Alertmanager
+    instant("released_at"),  # when people were first notified; null: not yet
     instant("fault_at"),  # M8's clock runs from it; null: it has not seen this yet
     instant("accepted_at"),  # Slack or PagerDuty took its page
     Column("impact_outcome", Text),  # of M8: good | bad | unknown | left_out; null: it runs

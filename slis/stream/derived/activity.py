@@ -30,15 +30,26 @@ _HAPPENED = """
 # A backfill makes nothing fresh: its nominal time is more than a cadence behind the newest that
 # its job had written by then. No later write is a backfill beside one for the far future (a
 # partition of 2099, a mistyped date): that one counts as meant for when it was written.
-IS_BACKFILL = f"""
-    w.nominal_start_at IS NOT NULL AND w.nominal_start_at < (
-        SELECT max(CASE WHEN x.nominal_start_at > x.written_at THEN x.written_at
-            ELSE x.nominal_start_at END) FROM dataset_write x
-        WHERE x.dataset_key = w.dataset_key AND x.job_key = w.job_key
-            AND x.written_at <= w.written_at
-    ) - (SELECT l.cadence_seconds * {SECOND_MICROS} FROM dataset_limit l WHERE l.dataset_key =
+_MEANT_FOR = """
+    CASE WHEN x.nominal_start_at > x.written_at THEN x.written_at ELSE x.nominal_start_at END
+"""
+_IS_BACKFILL = f"""
+    w.nominal_start_at IS NOT NULL AND w.nominal_start_at < {{newest}}
+    - (SELECT l.cadence_seconds * {SECOND_MICROS} FROM dataset_limit l WHERE l.dataset_key =
         w.dataset_key)
 """  # noqa: S608 - a number of ours
+_NEWEST_BY_THEN = f"""(
+        SELECT max({_MEANT_FOR}) FROM dataset_write x
+        WHERE x.dataset_key = w.dataset_key AND x.job_key = w.job_key
+            AND x.written_at <= w.written_at
+    )"""  # noqa: S608 - our own columns
+IS_BACKFILL = _IS_BACKFILL.format(newest=_NEWEST_BY_THEN)
+# The same rule for many writes of a dataset: each is looked at once, whatever their number.
+NEWEST_MEANT_FOR = f"""
+    max({_MEANT_FOR})
+        OVER (PARTITION BY x.dataset_key, x.job_key ORDER BY x.written_at)
+"""
+IS_BACKFILL_AMONG = _IS_BACKFILL.format(newest="w.newest_meant_for")
 # One look for each dataset: joined with `dataset_write`, PostgreSQL looks once for each write that
 # is stored. Null where the dataset has no write.
 _LAST_WRITE = f"""

@@ -99,7 +99,7 @@ def by_alert(router):
     "direct",
 )
 def test_any_life_pages_each_person_once_and_sends_all(steps, mode):
-    """Page two owners at most; end all that was sent, and nothing else."""
+    """Page owners twice at most without waiting; end all that was sent, and nothing else."""
     router = MemoryRouter(mode=mode, again_seconds=86_400)
 
     assert walk(router, steps) == []

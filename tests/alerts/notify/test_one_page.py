@@ -1,4 +1,4 @@
-"""Single page for a person and fault, and at most two owners paged."""
+"""Pages to owners for one fault: at once, or later and only if nobody acknowledged."""
 
 import pytest
 

@@ -186,6 +186,7 @@ def test_late_facts_amend_the_hours_they_belong_to_and_no_counter(spark, catalog
 
     rows.written(core, day(1, 10, 30), landed=day(1, 13, 0.5))
     rows.written(core, day(1, 4, 30), landed=day(1, 13, 0.5))
+    rows.batch(day(1, 13, 0.6))
     evaluate(spark, catalog, POLICY, day(1, 13, 1))
 
     hours = {
