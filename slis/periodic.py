@@ -30,13 +30,13 @@ class Evaluations:
     evaluated sooner than a large one.
     """
 
-    def __init__(self, at_most_every: timedelta, at_least_every: timedelta) -> None:
-        self.at_most_every = at_most_every
+    def __init__(self, longest_pause: timedelta, at_least_every: timedelta) -> None:
+        self.longest_pause = longest_pause
         self.at_least_every = at_least_every
         self.last: datetime | None = None
         self.deadline: datetime | None = None
         self._changed, self._news = Event(), Event()
-        self._pause = self._routine_pause = at_most_every
+        self._pause = self._routine_pause = longest_pause
         self._is_warm = False
 
     @property
@@ -84,7 +84,7 @@ class Evaluations:
 
     def _pause_of(self, share: int, seconds: float) -> timedelta:
         pause = max(_LEAST_PAUSE, share * timedelta(seconds=seconds))
-        return min(pause, self.at_most_every) if self._is_warm else _LEAST_PAUSE
+        return min(pause, self.longest_pause) if self._is_warm else _LEAST_PAUSE
 
 
 class PeriodicTask:

@@ -18,6 +18,7 @@ from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row, pairs_of
 from lineage.process.clock import SECOND_MICROS, to_micros
 from lineage.states import CRITICAL, SLI_BY_ID
+from service.exporter.metric_rows import WINDOWS_DAYS
 from service.queries.suppressions import list_suppressions
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ MOST_OPEN = 500
 MOST_DETAILED = 200  # of those of `lineage_incident_open`, four series each
 MOST_WINDOWS = 50
 MEAN_DAYS = 30
-WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 _STATES = ("open", "acknowledged", "suppressed")
 _SEVERITIES = ("page", "ticket")
 _OPEN = f"""

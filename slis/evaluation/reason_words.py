@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from lineage.process.error_lines import ERROR_CHARACTERS, FIRST, RAISED, TRACEBACK
 from lineage.states import COVERAGE, FAILED_RUN, LEARNING, SUBMITTED
+from slis.cadence.training import MIN_GAPS
 from slis.evaluation.wording import BY_EVENT_LOG, duration_text, instant_column, join_words
 
 
@@ -21,7 +22,7 @@ def note() -> Column:
     learning = join_words(
         "learning its cadence: ",
         F.coalesce("gaps", F.lit(0)).cast("string"),
-        " of 8 gaps between writes",
+        f" of {MIN_GAPS} gaps between writes",
     )
     created = join_words("created ", instant_column(F.col("created_at")), ", not written yet")
     started = join_words("its first run began ", instant_column(F.col("started_at")))
