@@ -22,20 +22,22 @@ def escalate_due(plan: NotificationPlan, context: RoutingContext) -> None:
 
 
 def escalate_now(plan: NotificationPlan, context: RoutingContext, by: str) -> bool:
-    """Take the next step on request; after the last, page the platform owner.
+    """Take the next step that has a channel on request; after the last, page the platform owner.
 
     The request pages the step also after an acknowledgement, and if its alert has ended.
 
     Returns:
-        Whether a step was taken: not if none is left, or if nobody was notified yet.
+        Whether a step was taken: not if no step with a channel is left, or if nobody was notified
+        yet. The person must know that nobody was called.
     """
     if not plan.state.is_notified or not plan.state.is_bad:
         return False
-    left = sorted(context.steps(plan.state), key=lambda each: each[1].after_minutes)
+    steps = sorted(context.steps(plan.state), key=lambda each: each[1].after_minutes)
     last = (_PLATFORM, EscalationStep(0, owner=context.settings.platform))
     own = plan.state.addressee
     if own != context.settings.platform and (own, _PLATFORM) not in plan.state.steps:
-        left.append(last)
+        steps.append(last)
+    left = [each for each in steps if channels_of_step(context.policy, context.settings, each[1])]
     if left:
         why = sentences.requested_by(by)
         _escalate(plan, context, left[0], why, is_requested=True)
@@ -61,6 +63,7 @@ def _escalate(
     must_page = is_requested or all(map(can_page, channels))
     for channel in channels:
         notify_channel(plan, context, channel, "opened", note, role="step", must_page=must_page)
-    plan.notify_all("changed", sentences.escalated_to(whom, why))
+    note_to = sentences.escalated_to if channels else sentences.escalation_failed
+    plan.notify_all("changed", note_to(whom, why))
     plan.update_state(steps=(*own.steps, (own.addressee, number)))
     plan.taken_steps.append(TakenStep(own.incident_id, own.addressee, number, channels))

@@ -15,7 +15,10 @@ from lineage.catalog.engine import write_transaction
 from lineage.policy.model import Policy
 from lineage.process.clock import Clock, to_micros
 
-_NO_STEP = "its owner has no further escalation step, or nobody was notified of the incident yet"
+_NO_STEP = (
+    "its owner has no further escalation step with a channel, or nobody was notified of the"
+    " incident yet; call the next person yourself"
+)
 
 
 class NotificationWorker:

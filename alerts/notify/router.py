@@ -143,8 +143,8 @@ def escalate_incident(  # noqa: PLR0913, PLR0917 - as `route_incident_step`
     """Take the next step of an incident's escalation on request.
 
     Returns:
-        Whether a step was taken: not if none is left, or if nobody was notified yet. A step whose
-        owner has no channel is taken, and counted as one without a recipient.
+        Whether a step was taken: not if none with a channel is left, or if nobody was notified
+        yet.
     """
     context = _load_context(connection, policy, settings, at)
     known = state_store.load_states(connection, [incident_id]).get(incident_id)

@@ -95,9 +95,9 @@ def change_line(message: Message) -> str:
 
 
 def dataset_line(dataset: Impacted) -> str:
-    """Return one affected dataset with its state and deadline."""
+    """Return one affected dataset, as commands take it, with its state and deadline."""
     deadline = "" if dataset.limit_at is None else f", deadline {format_time(dataset.limit_at)}"
-    name = f"{dataset.namespace} {dataset.name}"
+    name = f"{dataset.namespace}/{dataset.name}"
     name = name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 1] + CUT
     return f"{dataset.tier}: {name} ({dataset.state}{deadline})"
 
@@ -217,6 +217,11 @@ def escalated_from(owner: str, reason: str) -> str:
 def escalated_to(whom: str, reason: str) -> str:
     """Return the note to everybody who was notified before."""
     return f"Escalated to {whom}: {reason}."
+
+
+def escalation_failed(whom: str, reason: str) -> str:
+    """Return the note to everybody who was notified before, if the next step has no channel."""
+    return f"Escalation to {whom} failed, because the policy has no channel: {reason}."
 
 
 def downstream(owners: Iterable[str], addressee: str, impacted: Iterable[Impacted]) -> str:

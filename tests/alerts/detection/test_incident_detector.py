@@ -164,7 +164,7 @@ def test_an_escalation_without_a_step_is_rejected_with_a_reason(failed):
     failed.at(NOON + 181, evaluated=False)
 
     [row] = failed.rows(tables.incident_command)
-    assert "no further escalation step" in row.answer
+    assert "no further escalation step with a channel" in row.answer
 
 
 def test_an_escalation_to_an_owner_without_a_channel_is_taken(failed):

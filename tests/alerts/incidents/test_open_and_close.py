@@ -29,7 +29,7 @@ def test_a_fault_that_recovers_within_the_hold_opens_nothing(story):
 
 def test_unauthorized_access_opens_at_once(story):
     """Open at once, as M10 has no hold."""
-    assert story.at(0, service_fault("access", "api", 0)) == ["opened"]
+    assert story.at(0, service_fault("access", "unauthorized_access", 0)) == ["opened"]
     assert story.one.severity.level == "page"
 
 

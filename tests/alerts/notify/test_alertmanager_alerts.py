@@ -170,13 +170,14 @@ def test_access_alert_with_an_incident_is_one_page(router):
     """Notify of the alert only without an incident."""
     assert post(router, 1, alert(ACCESS)).notifications
     post(router, 2, alert(ACCESS, "resolved"))
-    router.at(3, service_fault("access", "api", 0))
+    router.at(3, service_fault("access", "unauthorized_access", 0))
 
     assert post(router, 4, alert(ACCESS)).notifications == ()
 
 
 @pytest.mark.parametrize(
-    ("labels", "fault"), [(STALE, outage()), (ACCESS, service_fault("access", "api", 0))]
+    ("labels", "fault"),
+    [(STALE, outage()), (ACCESS, service_fault("access", "unauthorized_access", 0))],
 )
 def test_alert_sent_before_its_incident_is_taken_over(router, labels, fault):
     """Page once, in either order; resolve it with the incident."""

@@ -111,6 +111,22 @@ def test_step_without_a_channel_is_a_gap():
 
     assert router.route_due(minutes(1)) == ["slack:#shop changed"]
     assert router.without_recipient == ["no_way"]
+    note = router.last_message("slack:#shop").note
+    assert note == (
+        "Escalation to x failed, because the policy has no channel: not acknowledged for 1 min."
+    )
+
+
+def test_a_request_takes_only_steps_with_a_channel():
+    """Reject a request that would notify nobody: the person must call somebody."""
+    steps = (EscalationStep(1, owner="x"), EscalationStep(2, slack="#incidents"))
+    router = MemoryRouter(Policy(owners=(Owner("shop", "#shop", None, steps),)))
+    router.opened(make_fault("ab", **PAGE))
+
+    assert "slack:#incidents opened" in router.escalate(60)
+    (state,) = router.states.values()
+    assert not escalate_now(NotificationPlan(state, 70 * SECOND_MICROS), router.context, "ada")
+    assert router.without_recipient == []
 
 
 def test_next_step_is_taken_on_request(router):

@@ -49,6 +49,7 @@ def _build_details(message: Message) -> dict[str, Any]:
         "flapping": sentences.FLAPPING if message.is_flapping else "",
         "bridged": sentences.BRIDGED if message.is_bridged else "",
         "revision": message.revision,
+        "incident": plain_text(message.incident_id, _MAX_LINE) if message.is_answerable else "",
         "correlation_id": plain_text(message.correlation_id, _MAX_LINE),
     }
     return {name: value for name, value in details.items() if value}

@@ -86,7 +86,7 @@ def test_owner_of_a_policy_gets_a_mail(notifier, mail_server, tmp_path):
     assert mail["Subject"] == "Page: orders_daily failed: 2 critical datasets will be late"
     text = mail.get_body(("plain",)).get_content()
     assert "400 datasets affected: 2 critical, 98 important, 300 optional" in text
-    assert "critical: postgres://db orders (stale, deadline 2026-11-21 10:00 UTC)" in text
+    assert "critical: postgres://db/orders (stale, deadline 2026-11-21 10:00 UTC)" in text
     assert f"Runbook: {LINKS.runbook}" in text
     assert PASSWORD not in str(notifier.rows())
 
@@ -184,7 +184,7 @@ def test_names_notify_no_whole_channel(send, service):
     send(f"json://{service.address}/x", message(impacted=(named,), impacted_count=1))
 
     (post,) = service.posts
-    assert "critical: db a @ everyone < ! channel> @ here (bad)" in post["message"]
+    assert "critical: db/a @ everyone < ! channel> @ here (bad)" in post["message"]
 
 
 def test_without_the_rule_names_notify_a_whole_channel(send, service, monkeypatch):
