@@ -56,9 +56,11 @@ def plan(asked: NotifyDownstream, context: ActionContext) -> ActionPlan:
     by_owner = _by_owner(subject.roots)
     channels = _channels(context, by_owner)
     if not channels:
-        named = ", ".join(sorted(by_owner)) or "nobody"
-        message = f"downstream of {subject.root.name}: {named}; the policy has a slack for none"
-        raise RejectedActionError(message)
+        named = ", ".join(sorted(by_owner)) or "none"
+        raise RejectedActionError(
+            f"no owner downstream of {subject.root.name} has a Slack channel in the policy; nobody"
+            f" can be notified; owners: {named}"
+        )
     does = [
         f"notify {owner} in {channel} about {len(by_owner[owner]):,} datasets"
         for owner, channel in sorted(channels.items())

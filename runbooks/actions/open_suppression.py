@@ -51,10 +51,10 @@ def plan(asked: OpenSuppression, context: ActionContext) -> ActionPlan:
     """Plan the window, and count the datasets and jobs that match now.
 
     Raises:
-        InvalidActionError: it has no end in time, or no pattern or reason.
+        InvalidActionError: it has no end in time, or no pattern or reason, or nothing matches.
     """
     begin, until = _bounds(asked, context.now)
-    found = _matching(asked.pattern, context)
+    found = _match_some(asked, context)
     times = f"{instant_text(begin)} to {instant_text(until)}"
     cautions = ["of jobs and datasets that match later too"]
     cautions += [_NO_MATCH] * (not any(found.values()))
@@ -74,10 +74,7 @@ def perform(asked: OpenSuppression, context: ActionContext) -> Done:
         RequestError: an argument is invalid, or nothing matches the pattern.
     """
     begin, until = _bounds(asked, context.now)
-    if not asked.allow_no_match and not any(_matching(asked.pattern, context).values()):
-        raise InvalidActionError(
-            f"pattern: {_NO_MATCH}; `--allow-no-match` opens the window anyway"
-        )
+    _match_some(asked, context)
     wanted = WindowRequest(
         pattern=asked.pattern,
         begin=begin,
@@ -92,6 +89,15 @@ def perform(asked: OpenSuppression, context: ActionContext) -> Done:
     return Done(
         did=(f"window {number} is open until {instant_text(until)}",), figures={"window": number}
     )
+
+
+def _match_some(asked: OpenSuppression, context: ActionContext) -> dict[str, int]:
+    """Return the number of datasets and jobs that match now, at least one unless allowed."""
+    found = _matching(asked.pattern, context)
+    if not asked.allow_no_match and not any(found.values()):
+        message = f"pattern: {_NO_MATCH}; `--allow-no-match` opens the window anyway"
+        raise InvalidActionError(message)
+    return found
 
 
 def _bounds(asked: OpenSuppression, now: int) -> tuple[int, int]:

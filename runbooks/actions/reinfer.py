@@ -113,8 +113,8 @@ def _found(asked: Reinfer, context: ActionContext) -> Inferred:
     found = infer(asked.run, context)
     if not found.edges:
         message = (
-            f"neither event log nor SQL says what run {asked.run} read for what: set"
-            " LINEWARD_PIPELINE_EVENT_LOGS, and ask five minutes after its end"
+            f"neither an event log nor SQL shows the inputs of run {asked.run}: set"
+            " LINEWARD_PIPELINE_EVENT_LOGS, and try again five minutes after the run has ended"
         )
         raise RejectedActionError(message)
     return found

@@ -72,22 +72,23 @@ def test_an_endless_or_invalid_window_is_rejected(world, wrong, message):
 
 def test_a_window_over_everything_has_a_warning(world):
     """Warn in the plan: most likely it is a typing error."""
-    everything = world.plan("open-suppression", **_window(pattern="*"))
+    everything = world.plan("open-suppression", **_window(pattern="*"), allow_no_match=True)
 
     assert "it hides every dataset there is" in everything.cautions
 
 
 def test_a_pattern_that_matches_nothing_is_rejected(world):
-    """Warn in the plan, and open no window: the last part of a name is no pattern.
+    """Reject the plan too, and open no window: the last part of a name is no pattern.
 
     Mutant: without the check, the window opens and hides nothing.
     """
     world.insert("dataset", *map(shop.dataset_row, shop.NAMES))
     last_part = _window(pattern="orders")
-    with pytest.raises(InvalidActionError, match="pattern: no dataset or job matches now"):
-        world.act("open-suppression", **last_part)
+    for carry_out in (world.plan, world.act):
+        with pytest.raises(InvalidActionError, match="pattern: no dataset or job matches now"):
+            carry_out("open-suppression", **last_part)
 
-    cautions = world.plan("open-suppression", **last_part).cautions
+    cautions = world.plan("open-suppression", **last_part, allow_no_match=True).cautions
     assert any("a pattern covers namespace and name" in each for each in cautions)
     assert world.act("open-suppression", **last_part, allow_no_match=True).done.is_whole
 
