@@ -13,7 +13,7 @@ from slis.stream.failures.attempts import Attempts
 from slis.stream.landing import BatchLanding, WaitError
 from slis.stream.log import spool_log
 from slis.stream.log.spool_reader import BatchLimits
-from slis.stream.merge.merge import Rows
+from slis.stream.staging.staging import StagedRows
 from tests.slis.lake.lakes import read_seqs, writer_of
 from tests.slis.stream.spools import rows, run_event, spool
 
@@ -38,7 +38,7 @@ class Failing:
         self.error: type[BaseException] = Odd
         self._works = batch.staged_rows
 
-    def __call__(self, facts: Facts, folds: CompiledFolds, *, are_history: bool) -> Rows:
+    def __call__(self, facts: Facts, folds: CompiledFolds, *, are_history: bool) -> StagedRows:
         """Fail, or work."""
         found = self._works(facts, folds, are_history=are_history)
         columns, values = found["s_run"]
@@ -148,7 +148,7 @@ def test_no_event_is_set_aside_when_all_fail(landing, catalog, odd):
 class Always(Failing):
     """Stand-in that fails every batch."""
 
-    def __call__(self, *_: object, **__: object) -> Rows:
+    def __call__(self, *_: object, **__: object) -> StagedRows:
         """Fail."""
         raise Odd("always")
 
