@@ -58,7 +58,8 @@ def _scrape_down(job: str, owner: str, *, is_outside: bool) -> AlertRule:
             "All targets of the scrape job {{ $labels.job }} have been down for 2m, since {since}:"
             " alerts on their metrics cannot fire. Run `lineward status`; on Kubernetes begin with"
             " `kubectl -n NAMESPACE get pods`. The service may be down, so `lineward runbook"
-            f" {SCRAPE_DOWN}` prints what to do."
+            f" {SCRAPE_DOWN}` prints what to do. If no shell opens, read"
+            f" runbooks/pages/{SCRAPE_DOWN}.md in Lineward's repository."
         ),
     )
     return row.alert(owner, since(SCRAPE_DOWN, job=job))

@@ -97,7 +97,7 @@ def _now() -> tuple[Panel, ...]:
         ),
         _stat(
             "Oldest undelivered notification",
-            "Over 10 minutes: its recipient does not know; the fallback channel was notified.",
+            "Over 10 minutes: its recipient was not notified; the fallback channel was, if set.",
             Query(service_max("lineage_notification_oldest_undelivered_seconds")),
             bad_from(600),
             (links.runbook("NotificationDeliveryStuck"),),
