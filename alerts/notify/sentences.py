@@ -11,6 +11,7 @@ from alerts.incidents.times import BEGAN_AT
 from alerts.notify.formatting import format_duration, format_time
 from alerts.notify.message import OWN_PART, Impacted, Message, MessageKind, MessageRoot
 from lineage.names.keys import CUT
+from lineage.names.names import join_parts
 from lineage.states import UNAUTHORIZED_ACCESS
 
 _MAX_NAME: Final = 120
@@ -97,7 +98,7 @@ def change_line(message: Message) -> str:
 def dataset_line(dataset: Impacted) -> str:
     """Return one affected dataset, as commands take it, with its state and deadline."""
     deadline = "" if dataset.limit_at is None else f", deadline {format_time(dataset.limit_at)}"
-    name = f"{dataset.namespace}/{dataset.name}"
+    name = join_parts(dataset.namespace, dataset.name)
     name = name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 1] + CUT
     return f"{dataset.tier}: {name} ({dataset.state}{deadline})"
 

@@ -305,6 +305,7 @@ SERVICE_ALERTS: Final = (
             " {undelivered} notifications are waiting and are retried. What a provider rejects"
             " (invalid token, unknown channel) is not retried: correct the channel. Then run"
             " `lineward act requeue-notifications CHANNEL`, read the plan, and run it with `--yes`."
+            " With the channel `nobody`, nobody was notified: call the owner."
         ),
         figures={"undelivered": _UNDELIVERED},
     ),

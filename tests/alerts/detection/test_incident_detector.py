@@ -167,8 +167,8 @@ def test_an_escalation_without_a_step_is_rejected_with_a_reason(failed):
     assert "no further escalation step with a channel" in row.answer
 
 
-def test_an_escalation_to_an_owner_without_a_channel_is_taken(failed):
-    """Accept the command: the step is recorded, though it reaches nobody."""
+def test_an_escalation_to_an_owner_without_a_channel_is_rejected(failed):
+    """Reject the command, which would notify nobody: the person must call somebody."""
     step = EscalationStep(30, owner="nobody")
     failed.policy = Policy(owners=(Owner("sales", "#sales", None, (step,)), Owner("nobody")))
     failed.at(NOON + 120)
@@ -177,7 +177,7 @@ def test_an_escalation_to_an_owner_without_a_channel_is_taken(failed):
     failed.at(NOON + 181, evaluated=False)
 
     [row] = failed.rows(tables.incident_command)
-    assert row.answer == ""
+    assert "call the next person yourself" in row.answer
 
 
 @pytest.mark.postgres_always
