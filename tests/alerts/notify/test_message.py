@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.message import Impacted, from_json, to_json
+from alerts.notify.sentences import dataset_line
 from tests.alerts.notify.messages import full_message, message
 
 
@@ -43,3 +44,12 @@ def test_channel_has_a_kind_and_a_target(name):
     """Reject any other name."""
     with pytest.raises(ValueError, match="expected kind:target"):
         parse_channel(name)
+
+
+@pytest.mark.parametrize(
+    ("namespace", "name", "shown"),
+    [("s3://shop", "core/orders", "s3://shop/core/orders"), ("file", "/lake/a", "file/lake/a")],
+)
+def test_a_dataset_is_named_as_commands_take_it(namespace, name, shown):
+    """Join both parts by one slash, so that the name can be pasted."""
+    assert dataset_line(Impacted(namespace, name, "critical", "bad")) == f"critical: {shown} (bad)"
