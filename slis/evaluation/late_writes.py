@@ -68,7 +68,7 @@ def amend(spark: SparkSession, engine: Engine, at: EvaluationRange, policy: Poli
     Nothing for the first evaluation: there is no history yet that could be wrong. Of more than 200
     datasets written late at once, those written last are amended.
     """
-    if at.previous_as_of is None:
+    if at.previous_as_of is None or at.last_seq == at.after_seq:  # the first, or nothing landed
         return {}
     bounds = _bounds(engine, at)
     late = _late(engine, bounds)
