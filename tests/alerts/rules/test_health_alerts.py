@@ -22,7 +22,8 @@ MARQUEZ = {**SERVICE, "root": "marquez", "severity": "ticket"}
 
 FIRST_COMMANDS = (
     "Run `lineward status`; on Kubernetes begin with `kubectl -n NAMESPACE get pods`. The service"
-    " may be down, so `lineward runbook LinewardScrapeDown` prints what to do."
+    " may be down, so `lineward runbook LinewardScrapeDown` prints what to do. If no shell opens,"
+    " read runbooks/pages/LinewardScrapeDown.md in Lineward's repository."
 )
 
 
@@ -316,7 +317,7 @@ CASES = [
             " 1970-01-01 00:42:00 +0000 UTC. 0 notifications are waiting and are retried. What a"
             " provider rejects (invalid token, unknown channel) is not retried: correct the"
             " channel. Then run `lineward act requeue-notifications CHANNEL`, read the plan, and"
-            " run it with `--yes`.",
+            " run it with `--yes`. With the channel `nobody`, nobody was notified: call the owner.",
         ),
     ),
 ]
