@@ -16,6 +16,7 @@ from slis.cadence import cadence, cadence_limits
 from slis.cadence.working_time import WorkingTime
 from slis.cadence.working_week import Micros
 from slis.evaluation.sli_schemas import GAPS, WRITES
+from slis.spark.local_rows import local_rows
 
 TIMES: cadence.WorkingTimes = {None: WorkingTime()}
 # A dataset with so many writes a day is learned again each six hours. The product does it each 15
@@ -64,7 +65,7 @@ def _profiles(spark: SparkSession, histories: Sequence[WriteHistory]) -> DataFra
     last = max(int(history.written_at[-1]) for history in histories)
     return cadence.profiles_after_writes(
         _writes(spark, histories),
-        spark.createDataFrame([], GAPS),
+        local_rows(spark, [], GAPS),
         span=(from_micros(first), from_micros(last)),
         instants_of=learning_times,
         times=TIMES,
@@ -83,7 +84,7 @@ def _writes(spark: SparkSession, histories: Sequence[WriteHistory]) -> DataFrame
         "landed_at": F.timestamp_micros("micros"),
         "is_streaming": F.lit(False),
     }
-    fields = spark.createDataFrame([], WRITES).schema.fields
+    fields = local_rows(spark, [], WRITES).schema.fields
     return frame.repartition(2, "dataset_key").select(
         *(
             known.get(field.name, F.lit(None)).cast(field.dataType).alias(field.name)

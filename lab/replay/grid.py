@@ -19,6 +19,7 @@ from slis.evaluation.judge_datasets import datasets_judged
 from slis.evaluation.reasons import add_reasons
 from slis.evaluation.sli_schemas import INSTANTS
 from slis.evaluation.wording import near_key_column
+from slis.spark.local_rows import local_rows
 
 MINUTE: Final = 60_000_000  # µs; coarser grids would miss what a hold of 30 s separates
 CHANGES: Final = """
@@ -51,7 +52,7 @@ class SlabFrames(msgspec.Struct, frozen=True):
 def instants(spark: SparkSession, starts_at: int, ends_at: int) -> DataFrame:
     """`sli_schemas.INSTANTS`: each minute from `starts_at` until before `ends_at`, µs."""
     rows = [(from_micros(at),) for at in range(starts_at, ends_at, MINUTE)]
-    return spark.createDataFrame(rows, INSTANTS)
+    return local_rows(spark, rows, INSTANTS)
 
 
 def changes(given: SlabFrames, grid: DataFrame) -> pa.Table:

@@ -25,6 +25,7 @@ from slis.cadence import cadence, cadence_limits
 from slis.cadence.working_time import WorkingTime
 from slis.cadence.working_week import Micros
 from slis.evaluation.sli_schemas import GAPS, WRITES
+from slis.spark.local_rows import local_rows
 
 _ROWS = 200_000
 
@@ -100,7 +101,7 @@ def limit_gaps(
     """Return the profiles that have learned enough for a limit, with their limits."""
     writes = load_writes(spark, folder, simulated)
     plan = _CALENDAR if simulated.has_calendar else None
-    ours = spark.createDataFrame([], GAPS)
+    ours = local_rows(spark, [], GAPS)
     found = cadence.profiles(
         plan_writes(writes, plan), ours, instants=instants, times=TIMES
     ).persist()

@@ -12,6 +12,7 @@ from lineage.catalog.meta_keys import POOLS
 from lineage.process.clock import to_micros
 from lineage.sli_limits import HISTORY_DAYS
 from slis.meta import list_meta, put_meta
+from slis.spark.local_rows import local_rows
 
 # Enough for the tail of one alarm in 1,000 weeks, and 80 kB of JSON a class. A dataset with many
 # scores gives a sample, so that a class is not of twenty datasets.
@@ -49,7 +50,7 @@ def store_scores(
 def scores_frame(spark: SparkSession, stored: Iterable[DatasetScores]) -> DataFrame:
     """Return `ESTATE_SCORES` of stored scores."""
     rows = [(one.dataset_key, one.cadence_class, one.scores) for one in stored]
-    return spark.createDataFrame(rows, ESTATE_SCORES)
+    return local_rows(spark, rows, ESTATE_SCORES)
 
 
 def estate_scores(profiles: DataFrame, stored: DataFrame) -> DataFrame:

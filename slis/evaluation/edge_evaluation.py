@@ -41,6 +41,7 @@ from slis.indicators.completeness.edge_catalog import expected_edges, names
 from slis.indicators.completeness.edges import edge_states, edge_tally, judge_edges
 from slis.meta import put_meta, read_meta_number
 from slis.settings import PipelineSettings
+from slis.spark.local_rows import local_rows
 from slis.spark.planning import computed_once
 
 _SETTLE = timedelta(seconds=PipelineSettings().evidence_settle_seconds)  # that nobody changed
@@ -88,7 +89,7 @@ def _found(  # noqa: PLR0913 - what is judged, and by what
     latest: DataFrame,
     gaps: DataFrame,
 ) -> EdgesFound:
-    instants = spark.createDataFrame([(as_of,)], INSTANTS)
+    instants = local_rows(spark, [(as_of,)], INSTANTS)
     objective = float(policy.objective(ACCURACY, CRITICAL) or 0)
     with (
         computed_once(judge_edges(expected_edges(spark, engine, policy), instants, gaps)) as judged,

@@ -41,6 +41,7 @@ from slis.indicators.lag import count_lag
 from slis.indicators.provenance import judge_reads
 from slis.indicators.quality.evaluate import defects_found
 from slis.indicators.unsourced_reads import load_unsourced
+from slis.spark.local_rows import local_rows
 
 
 class EvaluationResult(msgspec.Struct, frozen=True):
@@ -116,7 +117,7 @@ def evaluate(  # noqa: PLR0913 - the last two by name
         phases.end("datasets")
         reads, lags = events.result()
     phases.end("events")
-    instants = spark.createDataFrame([(at.as_of,)], INSTANTS)
+    instants = local_rows(spark, [(at.as_of,)], INSTANTS)
     described = nodes_found(spark, engine, policy, instants)
     defects = defects_found(spark, engine, policy, at, instants)
     unsourced = load_unsourced(spark, engine, at, instants)
@@ -160,7 +161,7 @@ def _events(
     spark: SparkSession, engine: Engine, at: EvaluationRange, since: datetime | None
 ) -> tuple[list[FrameRow], list[FrameRow]]:
     """READ_OUTCOMES and LAGS of what happened since the last evaluation; no job for nothing."""
-    instants = spark.createDataFrame([(at.as_of,)], INSTANTS).coalesce(1)
+    instants = local_rows(spark, [(at.as_of,)], INSTANTS)
     outcomes: list[FrameRow] = []
     if (reads := read_reads(engine, at)).num_rows:
         writes = small_frame(spark, read_first_writes(engine, at), WRITES)

@@ -36,6 +36,7 @@ from slis.evaluation.sli_schemas import (
     WRITES,
 )
 from slis.indicators.provenance import SETTLING_MINUTES
+from slis.spark.local_rows import local_rows
 
 # The longest a gap of ours still excuses anything. Two cycles of a yearly job are longer.
 _GAP_DAYS = 60
@@ -275,7 +276,7 @@ class EvaluationInput:
         self._policy = policy
         self._engine = engine
         self._at = at
-        self.instants = spark.createDataFrame([(at.as_of,)], INSTANTS)
+        self.instants = local_rows(spark, [(at.as_of,)], INSTANTS)
         """`sli_schemas.INSTANTS`: the one instant."""
         self.rows = read_rows(engine, at.as_of, keys) if rows is None else rows
         """One row a dataset that is neither retired nor known under another name."""
@@ -334,7 +335,7 @@ class EvaluationInput:
         """`sli_schemas.PAUSES`, as `list_pauses` gives them; None where there are none."""
         as_of = self._at.as_of
         rows = list_pauses(self._engine, self._policy, as_of, before=before, after=after)
-        return self._spark.createDataFrame(rows, PAUSES) if rows else None
+        return local_rows(self._spark, rows, PAUSES) if rows else None
 
 
 def read_reads(engine: Engine, at: EvaluationRange) -> pa.Table:

@@ -19,6 +19,7 @@ from slis.evaluation.input import EvaluationInput, EvaluationRange, read_rows, s
 from slis.evaluation.judge_datasets import count_datasets, datasets_judged, next_change
 from slis.evaluation.reasons import add_notes, add_reasons, explain_not_good
 from slis.evaluation.sli_schemas import GAPS, PAUSES, STATES
+from slis.spark.local_rows import local_rows
 from slis.spark.planning import computed_once
 
 _NEXT = "next_change_at"
@@ -52,7 +53,7 @@ class Judging:
         self._policy = policy
         gaps = shared.gaps
         self._gaps = small_frame(spark, gaps, GAPS) if gaps.num_rows else None
-        self._pauses = spark.createDataFrame(shared.pauses, PAUSES) if shared.pauses else None
+        self._pauses = local_rows(spark, shared.pauses, PAUSES) if shared.pauses else None
 
     def judge_all(self) -> tuple[list[FrameRow], JudgedDatasets]:
         """Return TALLIES and states of all datasets."""

@@ -29,7 +29,8 @@ from slis.evaluation.counters import (
 from slis.evaluation.facts_as_of import activity, facts_as_of
 from slis.evaluation.input import EvaluationInput, EvaluationRange
 from slis.evaluation.judge_datasets import count_datasets, datasets_judged
-from slis.evaluation.sli_schemas import WRITES
+from slis.evaluation.sli_schemas import INSTANTS, WRITES
+from slis.spark.local_rows import local_rows
 from slis.stream.derived.activity import IS_BACKFILL_AMONG, NEWEST_MEANT_FOR
 
 LATE = timedelta(minutes=5)
@@ -112,9 +113,7 @@ def _grid(spark: SparkSession, first: datetime, last: datetime) -> DataFrame:
     """Instants 5 minutes apart; each stands for the 5 minutes around it."""
     start = from_micros(hour_of(first)) + STEP / 2
     count = max(0, (last - start) // STEP + 1)
-    return spark.createDataFrame(
-        [(start + number * STEP,) for number in range(count)], "as_of timestamp"
-    )
+    return local_rows(spark, [(start + number * STEP,) for number in range(count)], INSTANTS)
 
 
 def _tallied(writes: DataFrame, grid: DataFrame, given: EvaluationInput) -> DataFrame:

@@ -14,6 +14,8 @@ from lineage.names.keys import shorten
 from lineage.names.patterns import EXPLOSION_PER_HOUR, PARTS
 from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames
+from slis.evaluation.sli_schemas import INSTANTS
+from slis.spark.local_rows import local_rows
 
 NEW_NAMES = "namespace string, name string, first_seen_at timestamp"
 # One row a pattern that several new names have, the fastest growing first.
@@ -78,7 +80,7 @@ def renew_explosions(spark: SparkSession, engine: Engine, as_of: datetime) -> No
     names = catalog_frames.read_frame(engine, _NEW.format(since=since), NEW_NAMES)
     rows = []
     if names.num_rows > 1:
-        instants = spark.createDataFrame([(as_of,)], "as_of timestamp")
+        instants = local_rows(spark, [(as_of,)], INSTANTS)
         frame = spark.createDataFrame(names, NEW_NAMES)
         rows = catalog_frames.frame_rows(count_new_names(frame, instants))
     if not rows and not _has_patterns(engine):

@@ -17,6 +17,7 @@ from slis.evaluation.sli_schemas import (
     READS,
     WRITES,
 )
+from slis.spark.local_rows import local_rows
 
 DAY_ZERO = datetime(2026, 11, 1, tzinfo=UTC)
 _DATASET = {
@@ -53,7 +54,7 @@ def naive(instant: datetime) -> datetime:
 def frame(spark: SparkSession, schema: str, rows: list[dict[str, Any]]) -> DataFrame:
     """Return a frame of the schema; a column that a row does not name is null."""
     names = StructType.fromDDL(schema).names
-    return spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows], schema)
+    return local_rows(spark, [[row.get(name) for name in names] for row in rows], schema)
 
 
 def instants(spark: SparkSession, *times: datetime) -> DataFrame:
