@@ -31,6 +31,7 @@ from slis.evaluation.input import (
 )
 from slis.evaluation.judging import Judging
 from slis.evaluation.late_writes import amend
+from slis.evaluation.policy_memory import PolicyMemory
 from slis.evaluation.policy_names import renew_names
 from slis.evaluation.publish import EvaluationRows, publish
 from slis.evaluation.retirement import retire_unused
@@ -152,7 +153,7 @@ def _renew_policies(engine: Engine, policy: Policy, memory: EvaluationMemory | N
     try:
         dataset_policies.renew_policies(engine, policy, memory.policies, fresh)
     except BaseException:
-        memory.policies = dataset_policies.PolicyMemory()
+        memory.policies = PolicyMemory()
         raise
 
 

@@ -8,8 +8,8 @@ from sqlalchemy import Engine, text
 
 from lineage.catalog.queries import RETIREMENT_HOLDS, ROOTS_OF_UNREAD_SQL
 from lineage.policy import Policy
-from slis.evaluation.dataset_policies import PolicyMemory
 from slis.evaluation.input import Pause, list_pauses, read_excuses
+from slis.evaluation.policy_memory import PolicyMemory
 from slis.evaluation.tallies import Tallies
 
 # So rare that it costs little, so often that an error of the choice is noticed within the hour.
