@@ -13,3 +13,10 @@ def in_parts(connection: Connection, query: str, keys: Iterable[int | str]) -> I
     statement = text(query).bindparams(bindparam("keys", expanding=True))
     for some in split_batches(list(keys)):
         yield from connection.execute(statement, {"keys": some})
+
+
+def change_in_parts(connection: Connection, change: str, keys: Iterable[int | str]) -> None:
+    """Execute a change `... IN :keys`, for so many keys at a time."""
+    statement = text(change).bindparams(bindparam("keys", expanding=True))
+    for some in split_batches(list(keys)):
+        connection.execute(statement, {"keys": some})
