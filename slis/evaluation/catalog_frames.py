@@ -109,12 +109,12 @@ def _from_postgresql(engine: Engine, query: str) -> pa.Table:
 
 def frame(spark: SparkSession, engine: Engine, query: str, columns: str) -> DataFrame:
     """Return what `read_frame` returns, as a frame of Spark."""
-    return spark.createDataFrame(read_frame(engine, query, columns), columns)
+    return spark.createDataFrame(read_frame(engine, query, columns), spark_schema(columns))
 
 
 def small_frame(spark: SparkSession, rows: pa.Table, columns: str) -> DataFrame:
     """Return a frame of the rows; of one partition where they are few, so that nothing shuffles."""
-    frame = spark.createDataFrame(rows, columns)
+    frame = spark.createDataFrame(rows, spark_schema(columns))
     return frame.coalesce(1) if rows.num_rows <= _FEW else frame
 
 
@@ -132,8 +132,14 @@ def _with_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 @cache  # the JVM reads the text
+def spark_schema(columns: str) -> StructType:
+    """Spark's types of the columns."""
+    return StructType.fromDDL(columns)  # type: ignore[return-value]
+
+
+@cache
 def arrow_schema(columns: str) -> pa.Schema:
     """Arrow's types of the columns."""
-    declared = StructType.fromDDL(columns)
-    names = zip(declared.fieldNames(), declared, strict=True)  # type: ignore[attr-defined, call-overload]
+    declared = spark_schema(columns)
+    names = zip(declared.fieldNames(), declared, strict=True)
     return pa.schema([(name, _ARROW[field.dataType.simpleString()]) for name, field in names])

@@ -30,6 +30,7 @@ _AGES = """
     WHERE a.dataset_key = dataset_state.dataset_key AND dataset_state.sli = 'M2'
     AND a.last_written_at IS NOT NULL
 """
+_AGES_OF = f"{_AGES} AND dataset_state.dataset_key IN :keys"
 _RANK = f"""
     UPDATE dataset SET state_rank = coalesce((
         SELECT MIN({rank_of("s.state", STATES_BY_SEVERITY, NOT_JUDGED)}) FROM dataset_state s
@@ -136,9 +137,21 @@ def change_states(connection: Connection, changes: StateChanges) -> None:
     mark_worst(connection, keys)
 
 
-def renew_ages(connection: Connection, as_of: datetime) -> None:
-    """Write the age that every dataset has by now."""
-    connection.execute(text(_AGES), {"at": to_micros(as_of)})
+def renew_ages(
+    connection: Connection, as_of: datetime, keys: Collection[int] | None = None
+) -> None:
+    """Write the age that datasets have by now.
+
+    Args:
+        connection: inside a transaction.
+        as_of: now.
+        keys: of the datasets; None: all.
+    """
+    at = {"at": to_micros(as_of)}
+    if keys is None:
+        connection.execute(text(_AGES), at)
+    else:
+        change_in_parts(connection, _AGES_OF, keys, at)
 
 
 def mark_worst(connection: Connection, keys: Collection[int] | None = None) -> None:
