@@ -1,7 +1,7 @@
 """Simulated estate in a catalog, for benchmarks of any size."""
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,6 +12,7 @@ from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.queries import split_batches
 from lineage.names.keys import key
 from lineage.policy import DEFAULT
+from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import to_micros
 from slis.evaluation import dataset_policies
 from slis.evaluation.dataset_states import mark_worst
@@ -29,6 +30,10 @@ _FAIL = """
     UPDATE dataset_activity SET last_failed_at = :at, last_failed_run_id = 'failed',
         last_failure = 'ValueError: bench' WHERE dataset_key = :own
 """
+_REPEAT = f"""
+    UPDATE edge SET runs = {MIN_RUNS}
+    WHERE upstream_key = :upstream_key AND downstream_key = :downstream_key AND job_key = :job_key
+"""  # noqa: S608 - a constant
 _Row = dict[str, Any]
 
 
@@ -145,7 +150,9 @@ def _local(datasets: int, count: int, chance: random.Random) -> Iterator[tuple[i
             yield pair
 
 
-def _edges(keys: list[int], pairs: Iterable[tuple[int, int]], now: datetime) -> Iterator[_Row]:
+def _edges(
+    keys: Sequence[int] | Mapping[int, int], pairs: Iterable[tuple[int, int]], now: datetime
+) -> Iterator[_Row]:
     for up, down in pairs:
         yield {
             "upstream_key": keys[up],
@@ -196,6 +203,8 @@ def change(  # noqa: PLR0913 - by name
 ) -> None:
     """Write that many datasets, fail every fiftieth of them, and add edges of new jobs.
 
+    The edges of the round before get the run from which on an edge decides tiers.
+
     Args:
         engine: of the catalog.
         seq: number of the round: other datasets each time.
@@ -209,14 +218,26 @@ def change(  # noqa: PLR0913 - by name
     keys = [key(NAMESPACE, name_of(n)) for n in numbers]
     fresh = [{"own": one, "at": at, "run": f"run-{seq}"} for one in keys]
     failed = [{"own": one, "at": at + 1} for one in keys[::_FAILED_EACH]]
-    pairs = [(n, (n + datasets // 2) % datasets) for n in numbers[:edges]]
+    new, repeated = (
+        _new_edges(each, datasets=datasets, written=written, edges=edges, now=now)
+        for each in (seq, seq - 1)
+    )
     with exclusive_transaction(engine) as connection:
-        for statement, rows in ((_WRITE, fresh), (_FAIL, failed)):
+        for statement, rows in ((_WRITE, fresh), (_FAIL, failed), (_REPEAT, repeated)):
             if rows:
                 connection.execute(text(statement), rows)
-        for row in _edges([key(NAMESPACE, name_of(n)) for n in range(datasets)], pairs, now):
-            job = {"job_key": row["job_key"] + seq + 1, "runs": 1}
-            connection.execute(insert(tables.edge), {**row, **job})
+        if new:
+            connection.execute(insert(tables.edge), new)
+
+
+def _new_edges(seq: int, *, datasets: int, written: int, edges: int, now: datetime) -> list[_Row]:
+    """Return the edges that `change` adds in a round."""
+    rows = []
+    for n in range(seq * written, seq * written + min(written, edges)):
+        pair = n % datasets, (n + datasets // 2) % datasets
+        [row] = _edges({one: key(NAMESPACE, name_of(one)) for one in pair}, [pair], now)
+        rows.append({**row, "job_key": row["job_key"] + seq + 1, "runs": 1})
+    return rows
 
 
 def add(engine: Engine, *, first: int, datasets: int, now: datetime) -> None:

@@ -1,8 +1,8 @@
 """Tiers handed up the lineage: what a critical dataset is made of is critical too."""
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -48,28 +48,76 @@ def inherit(
     optional hands no higher tier up. Of several origins of one tier the nearest is named, then the
     one with the smaller key. Cycles are fine. Linear in datasets and edges.
     """
+    tiers = hand_up(declared, edges)
+    return {key: tiering_of(tiers.get(key)) for key in datasets}
+
+
+class HandedTier(NamedTuple):
+    """Tier as it is handed up; of several, a dataset inherits the least."""
+
+    rank: int  # in TIERS
+    hops: int  # from its origin; 0: declared
+    origin: int  # dataset that it is declared of
+
+
+HandedTiers = dict[int, HandedTier]
+
+
+def tiering_of(handed: HandedTier | None) -> Tiering:
+    """Return the tier of a dataset to which this one was handed up; None: none was."""
+    if handed is None:
+        return _DEFAULT
+    tier = TIERS[handed.rank]
+    return Tiering(tier, "inherited", handed.origin) if handed.hops else Tiering(tier, "declared")
+
+
+def hand_up(declared: Mapping[int, Tier], edges: Iterable[tuple[int, int]]) -> HandedTiers:
+    """Return the tier of each dataset that has or inherits one, as `inherit` does."""
     upstreams = _upstreams(edges)
-    tiers = {key: Tiering(tier, "declared") for key, tier in declared.items()}
-    for tier in TIERS:
-        sources = sorted(key for key, own in declared.items() if own == tier)
-        _hand_up(tier, sources, upstreams, tiers)
-    return {key: tiers.get(key, _DEFAULT) for key in datasets}
+    tiers = {key: HandedTier(TIERS.index(tier), 0, key) for key, tier in declared.items()}
+    for rank in range(len(TIERS)):
+        _hand_up(sorted(tier for tier in tiers.values() if tier.rank == rank), upstreams, tiers)
+    return tiers
 
 
 def _hand_up(
-    tier: Tier,
-    sources: Sequence[int],
-    upstreams: Mapping[int, list[int]],
-    tiers: dict[int, Tiering],
+    sources: Sequence[HandedTier], upstreams: Mapping[int, list[int]], tiers: HandedTiers
 ) -> None:
     """Breadth first from the declared ones, so that the nearest is reached first."""
-    waiting = deque((key, Tiering(tier, "inherited", key)) for key in sources)
+    waiting = deque((one.origin, one) for one in sources)
     while waiting:
-        key, inherited = waiting.popleft()
+        key, own = waiting.popleft()
+        handed = own._replace(hops=own.hops + 1)
         for upstream in upstreams.get(key, ()):
             if upstream not in tiers:
-                tiers[upstream] = inherited
-                waiting.append((upstream, inherited))
+                tiers[upstream] = handed
+                waiting.append((upstream, handed))
+
+
+def hand_up_new(
+    tiers: HandedTiers,
+    new_edges: Iterable[tuple[int, int]],
+    upstreams_of: Callable[[int], Iterable[int]],
+) -> set[int]:
+    """Bring `tiers` up to date after edges came, and return the datasets that they changed.
+
+    Args:
+        tiers: what `hand_up` returned for the edges before.
+        new_edges: (upstream, downstream) of each edge that came.
+        upstreams_of: upstreams of a dataset, with the new ones.
+    """
+    changed = set[int]()
+    waiting = deque(new_edges)
+    while waiting:
+        upstream, downstream = waiting.popleft()
+        if (own := tiers.get(downstream)) is None:
+            continue
+        handed, known = own._replace(hops=own.hops + 1), tiers.get(upstream)
+        if known is None or (known.hops and handed < known):
+            tiers[upstream] = handed
+            changed.add(upstream)
+            waiting.extend((further, upstream) for further in upstreams_of(upstream))
+    return changed
 
 
 def _upstreams(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:

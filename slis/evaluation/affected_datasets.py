@@ -13,7 +13,6 @@ from lineage.names.keys import key
 from lineage.names.near_names import near_key
 from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import to_micros
-from slis.evaluation.dataset_states import differ
 from slis.evaluation.evaluation_memory import RememberedEstate, SharedInputs
 from slis.key_queries import in_parts
 
@@ -141,13 +140,6 @@ def late_and_similar(
 def inputs_of(connection: Connection, streams: DatasetKeys) -> DatasetKeys:
     """Return the datasets that these streams read."""
     return _keys(connection, _INPUTS, streams)
-
-
-def changed_rows(before: pa.Table, now: pa.Table) -> DatasetKeys:
-    """Return the datasets whose rows differ in anything but the instant, or that have none now."""
-    both = before.join(now, "dataset_key", join_type="left outer", right_suffix="_before")
-    names = [name for name in before.column_names if name not in {"dataset_key", "as_of"}]
-    return set(both["dataset_key"].filter(differ(both, *names)).to_pylist())
 
 
 def _keys(connection: Connection, query: str, keys: Iterable[int | str]) -> DatasetKeys:

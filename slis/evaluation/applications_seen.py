@@ -1,8 +1,10 @@
 """SQL of the last SparkApplication of the job that writes a dataset, for an evaluation's rows."""
 
+from collections.abc import Collection
 from typing import Final
 
 from lineage.catalog.meta_keys import APPLICATIONS, ListenerState
+from lineage.catalog.queries import key_list
 
 # One text a dataset, of which the greatest is the newest application: 16 digits of its time, then
 # whether it has the listener (0: it completed without) and whether it has ended, then its summary.
@@ -15,16 +17,16 @@ _PACKED: Final = f"""
 # By the job that wrote the dataset last, or by the annotation that names the dataset. A job without
 # a listener has no namespace, and is known by its name. EXISTS is asked once: without it, 100,000
 # datasets are read for no SparkApplication.
-NEWEST: Final = f"""
+_NEWEST: Final = f"""
     SELECT f.dataset_key, max(f.packed) AS packed FROM (
         SELECT w.dataset_key, {_PACKED} AS packed
         FROM spark_application s JOIN dataset_activity w ON w.last_job_name = s.job_name
             AND (s.job_namespace IS NULL OR s.job_namespace = w.last_job_namespace)
-        WHERE s.is_newest AND EXISTS (SELECT 1 FROM spark_application)
+        WHERE s.is_newest AND EXISTS (SELECT 1 FROM spark_application) {{of_writers}}
         UNION ALL
         SELECT n.canonical_key, {_PACKED}
         FROM spark_output o JOIN spark_application s ON s.uid = o.uid AND s.is_newest
-        JOIN dataset n ON n.dataset_key = o.dataset_key
+        JOIN dataset n ON n.dataset_key = o.dataset_key {{of_outputs}}
     ) AS f GROUP BY f.dataset_key
 """  # noqa: S608 - our own tables
 SEEN_AT: Final = "CAST(substr(k.packed, 1, 16) AS BIGINT)"
@@ -49,3 +51,17 @@ CHECKED_AT: Final = f"""
     THEN (SELECT min(complete_until) {_WATCHES}) END
 """
 COLUMNS: Final = f"{SEEN_AT}, {SUMMARY}, {LACKS_LISTENER}, {CHECKED_AT}"
+
+
+def newest(keys: Collection[int] | None) -> str:
+    """Return the query of (dataset_key, packed).
+
+    Args:
+        keys: of the datasets; None: all.
+    """
+    if keys is None:
+        return _NEWEST.format(of_writers="", of_outputs="")
+    chosen = f"IN ({key_list(keys)})"
+    return _NEWEST.format(
+        of_writers=f"AND w.dataset_key {chosen}", of_outputs=f"AND n.canonical_key {chosen}"
+    )

@@ -12,12 +12,12 @@ import adbc_driver_postgresql.dbapi
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 from sqlalchemy import Engine
 
 from lineage.catalog.engine import STATEMENT_SECONDS
 from lineage.catalog.postgres import PARAMETERS, limit_statements
 from lineage.process.clock import EARLIEST_MICROS, LAST_EVENT_MICROS, LATEST_MICROS
+from slis.spark.local_rows import spark_schema
 
 # As values of Python, all rows of a large catalog at once would take 300 MiB.
 _ROWS_AT_ONCE = 10_000
@@ -109,12 +109,12 @@ def _from_postgresql(engine: Engine, query: str) -> pa.Table:
 
 def frame(spark: SparkSession, engine: Engine, query: str, columns: str) -> DataFrame:
     """Return what `read_frame` returns, as a frame of Spark."""
-    return spark.createDataFrame(read_frame(engine, query, columns), columns)
+    return spark.createDataFrame(read_frame(engine, query, columns), spark_schema(columns))
 
 
 def small_frame(spark: SparkSession, rows: pa.Table, columns: str) -> DataFrame:
     """Return a frame of the rows; of one partition where they are few, so that nothing shuffles."""
-    frame = spark.createDataFrame(rows, columns)
+    frame = spark.createDataFrame(rows, spark_schema(columns))
     return frame.coalesce(1) if rows.num_rows <= _FEW else frame
 
 
@@ -131,9 +131,9 @@ def _with_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return _within(column.cast(pa.int64()), EARLIEST_MICROS, LATEST_MICROS).cast(column.type)
 
 
-@cache  # the JVM reads the text
+@cache
 def arrow_schema(columns: str) -> pa.Schema:
     """Arrow's types of the columns."""
-    declared = StructType.fromDDL(columns)
-    names = zip(declared.fieldNames(), declared, strict=True)  # type: ignore[attr-defined, call-overload]
+    declared = spark_schema(columns)
+    names = zip(declared.fieldNames(), declared, strict=True)
     return pa.schema([(name, _ARROW[field.dataType.simpleString()]) for name, field in names])

@@ -19,19 +19,22 @@ _JOB_OWNERS = """
 """
 # Of a job without the listener the namespace is unknown: '' stands for any. Only jobs that wrote a
 # dataset: with generated names each submission is a job of its own, and they may be millions.
+# By the applications: no dataset is read where there is none.
 _APPLICATION_OWNERS = """
     SELECT coalesce(job_namespace, ''), job_name, max(owner) FROM spark_application
     WHERE is_newest AND owner IS NOT NULL
-        AND job_name IN (SELECT last_job_name FROM dataset_activity)
+        AND job_name || '' IN (SELECT last_job_name FROM dataset_activity)
     GROUP BY 1, 2 ORDER BY 1, 2
 """
 # Which job writes how many datasets, and which: another writer may bring another owner.
 _WRITERS_CHANGES = """
     SELECT a.last_job_namespace, a.last_job_name, count(*), sum(a.dataset_key % 1000003)
-    FROM dataset_activity a WHERE a.last_job_name IS NOT NULL AND (
-        :has_rules OR EXISTS (SELECT 1 FROM ownership WHERE subject = 'job')
-        OR EXISTS (SELECT 1 FROM spark_application WHERE is_newest AND owner IS NOT NULL))
+    FROM dataset_activity a WHERE a.last_job_name IS NOT NULL
     GROUP BY a.last_job_namespace, a.last_job_name ORDER BY 1, 2
+"""
+_HAS_OWNED_JOB = """
+    SELECT EXISTS (SELECT 1 FROM ownership WHERE subject = 'job')
+        OR EXISTS (SELECT 1 FROM spark_application WHERE is_newest AND owner IS NOT NULL)
 """
 _WRITERS = """
     SELECT dataset_key, last_job_namespace, last_job_name FROM dataset_activity
@@ -60,7 +63,8 @@ def list_changes(connection: Connection, policy: Policy) -> list[_Row]:
 
     Not where a job that was known without a root job gets one: that waits for another change.
     """
-    writers = _ask(connection, _WRITERS_CHANGES, has_rules=bool(policy.jobs))
+    has_owners = policy.jobs or connection.scalar(text(_HAS_OWNED_JOB))
+    writers = _ask(connection, _WRITERS_CHANGES) if has_owners else []
     return [*writers, *_ask(connection, _APPLICATION_OWNERS)]
 
 
@@ -104,5 +108,5 @@ def _owners_by_rule(
     return {key: owner for key, job in writers.items() if (owner := by_job[job])}
 
 
-def _ask(connection: Connection, query: str, **given: bool) -> list[_Row]:
-    return [tuple(row) for row in connection.execute(text(query), given)]
+def _ask(connection: Connection, query: str) -> list[_Row]:
+    return [tuple(row) for row in connection.execute(text(query))]

@@ -5,8 +5,7 @@ Tiers are handed up by the graph functions of `lineage`, never by joins repeated
 
 from collections import defaultdict
 from collections.abc import Collection
-from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, Engine, bindparam, delete, select, text, update
@@ -19,27 +18,21 @@ from lineage.catalog.queries import LISTED, NO_TIER, rank_of
 from lineage.catalog.upsert import fold_rows
 from lineage.policy import Policy, PolicyDecision, resolve_names, suppressions_of
 from lineage.policy.resolution import declared_edges
-from lineage.policy.tiers import MIN_RUNS, Tiering, inherit, tier_edges
+from lineage.policy.tiers import HandedTiers, hand_up, tier_edges, tiering_of
 from lineage.states import TIERS, Tier
 from slis.cadence.working_time import plan_of
-from slis.evaluation.dataset_owners import Owners, list_changes, load_owners
-from slis.evaluation.policy_edges import Edges, PolicyEdges, follow_edges, rarely_read_datasets
+from slis.evaluation.dataset_owners import Owners, load_owners
+from slis.evaluation.policy_edges import Edges, PolicyEdges, rarely_read_datasets
+from slis.evaluation.policy_memory import (
+    PolicyMemory,
+    RememberedPolicies,
+    count_edges,
+    describe_inputs,
+    follow_policies,
+)
+from slis.evaluation.policy_tiers import PolicyTiers, load_tier_tags, lower_by_tag, tier_columns
 from slis.meta import put_meta, read_meta
 
-# One dataset that is retired while another is written again leaves their count as it was.
-_CHANGES = """
-    SELECT (SELECT count(*) FROM dataset),
-        (SELECT count(*) FROM dataset WHERE retired_at IS NOT NULL),
-        (SELECT max(retired_at) FROM dataset),
-        (SELECT count(*) FROM dataset WHERE canonical_key <> dataset_key),
-        (SELECT count(*) FROM tag), (SELECT count(*) FROM ownership),
-        (SELECT count(*) FROM attribute_claim), (SELECT count(*) FROM dataset_producer),
-        (SELECT count(*) FROM dataset_alias WHERE rule IN ('symlink', 'policy')),
-        (SELECT sum(canonical_key % 1000003) FROM dataset WHERE canonical_key <> dataset_key)
-"""
-_EDGE_CHANGES = f"""
-    SELECT count(*), count(CASE WHEN runs >= {MIN_RUNS} THEN 1 END) FROM edge
-"""  # noqa: S608 - a constant
 _DATASETS = f"SELECT dataset_key, namespace, name FROM dataset WHERE {LISTED}"  # noqa: S608 - a constant
 # What else a dataset is called: reported as one, or claimed to be another name of it.
 _OTHER_NAMES = """
@@ -51,7 +44,6 @@ _OTHER_NAMES = """
     ORDER BY 1, 2, 3
 """
 _EDGES = "SELECT upstream_key, downstream_key, job_key, runs FROM edge"
-_TIER_TAGS = "SELECT dataset_key, lower(value) FROM tag WHERE lower(tag) = 'tier'"
 _RANKED = f"""
     UPDATE dataset SET tier_rank = p.rank FROM (
         SELECT d.dataset_key AS of_dataset, {rank_of("q.tier", TIERS, NO_TIER)} AS rank
@@ -71,13 +63,11 @@ class CatalogFacts(msgspec.Struct, frozen=True):
     other_names: dict[int, list[tuple[str, str]]] = msgspec.field(default_factory=dict)
 
 
-class PolicyMemory:
-    """Memory of a process: what the policies of datasets were resolved from last."""
+class ResolvedPolicies(NamedTuple):
+    """Rows of `dataset_policy`, one per dataset, and the tiers as they were handed up."""
 
-    def __init__(self) -> None:
-        """Remember nothing yet."""
-        self.described_by: str | None = None  # fingerprint of all but the edges
-        self.edges: PolicyEdges | None = None
+    rows: list[dict[str, object]]
+    handed: HandedTiers
 
 
 def renew_policies(
@@ -98,32 +88,28 @@ def renew_policies(
         Whether anything was computed again.
     """
     with engine.connect() as connection:
-        described_by, fingerprint = _fingerprints(connection, policy)
+        described_by = describe_inputs(connection, policy)
         known = read_meta(connection, POLICY_FINGERPRINT)
     # Another process may have resolved them by another policy in between.
     is_ours = known is not None and known.startswith(f"{described_by} ")
-    if memory and memory.edges and memory.described_by == described_by and is_ours:
-        if (followed := follow_edges(engine, memory.edges, changed)) is not None:
-            return followed
-    elif known == fingerprint and memory is None:
+    last = memory.last if memory else None
+    followed = None
+    if last and last.described_by == described_by and is_ours:
+        followed = follow_policies(engine, last, changed)
+    if followed is not None:
+        return followed
+    fingerprint = f"{described_by} {count_edges(engine)}"
+    if known == fingerprint and memory is None:
         return False
     described = _described(engine, policy)
-    rows = policy_rows(policy, described)
+    rows, handed = resolve_policies(policy, described)
     with exclusive_transaction(engine) as connection:
         _replace(connection, rows)
         put_meta(connection, {POLICY_FINGERPRINT: fingerprint})
     if memory is not None:
-        memory.described_by, memory.edges = described_by, PolicyEdges(described.edges)
+        tiers = PolicyTiers(handed, declared_edges(policy))
+        memory.last = RememberedPolicies(described_by, PolicyEdges(described.edges), tiers)
     return True
-
-
-def _fingerprints(connection: Connection, policy: Policy) -> tuple[str, str]:
-    """Return what identifies all inputs but the edges, and all with them."""
-    counts = list(connection.execute(text(_CHANGES)).one())
-    edges = list(connection.execute(text(_EDGE_CHANGES)).one())
-    writers = sha256(repr(list_changes(connection, policy)).encode())
-    described_by = f"{policy.hash} {counts} {writers.hexdigest()}"
-    return described_by, f"{described_by} {edges}"
 
 
 def _described(engine: Engine, policy: Policy) -> CatalogFacts:
@@ -132,7 +118,7 @@ def _described(engine: Engine, policy: Policy) -> CatalogFacts:
         def ask(query: str) -> list[Any]:
             return [tuple(row) for row in connection.execute(text(query))]
 
-        tags = {key: tag for key, tag in ask(_TIER_TAGS) if tag in TIERS}
+        tags = load_tier_tags(connection)
         names = {key: (namespace, name) for key, namespace, name in ask(_DATASETS)}
         others: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
         for key, namespace, name in ask(_OTHER_NAMES):
@@ -141,17 +127,15 @@ def _described(engine: Engine, policy: Policy) -> CatalogFacts:
         return CatalogFacts(names, ask(_EDGES), tags, owners, others)
 
 
-def policy_rows(policy: Policy, described: CatalogFacts) -> list[dict[str, object]]:
-    """Return the rows of `dataset_policy`, one per dataset."""
+def resolve_policies(policy: Policy, described: CatalogFacts) -> ResolvedPolicies:
+    """Resolve the policy of each dataset."""
     decisions = {at: _decision(policy, described, at) for at in described.names}
-    tiers = _tiers(policy, described, decisions)
+    handed = _handed_tiers(policy, described, decisions)
     by_the_way = rarely_read_datasets(described.edges)
-    return [
+    rows = [
         {
             "dataset_key": at,
-            "tier": tiers[at].tier,
-            "tier_origin": tiers[at].origin,
-            "tier_reason": _tier_reason(tiers[at], described.names),
+            **_tier(described, handed, at, is_declared=decision.is_declared),
             **_owner(decision, described.owners, at),
             "is_source": decision.source,
             "is_generated": decision.generated,
@@ -164,6 +148,7 @@ def policy_rows(policy: Policy, described: CatalogFacts) -> list[dict[str, objec
         }
         for at, decision in decisions.items()
     ]
+    return ResolvedPolicies(rows, handed)
 
 
 def _decision(policy: Policy, described: CatalogFacts, at: int) -> PolicyDecision:
@@ -171,33 +156,27 @@ def _decision(policy: Policy, described: CatalogFacts, at: int) -> PolicyDecisio
     return resolve_names(policy, names)
 
 
-def _tiers(
+def _handed_tiers(
     policy: Policy, described: CatalogFacts, decisions: dict[int, PolicyDecision]
-) -> dict[int, Tiering]:
-    """Return the tier of each dataset: by the policy, then by its downstream datasets.
-
-    Anybody who sends events may send a tag: so a tag lowers the dataset's own inherited tier, and
-    raises none. What the policy names outright no tag touches.
-    """
+) -> HandedTiers:
     declared = {at: decision.tier for at, decision in decisions.items() if decision.tier}
     seen = [(upstream, downstream, runs) for upstream, downstream, _, runs in described.edges]
-    tiers = inherit(described.names, declared, tier_edges(seen, declared_edges(policy)))
-    for at, tag in described.tier_tags.items():
-        if at in tiers and tiers[at].origin == "inherited" and not decisions[at].is_declared:
-            lower = max(tag, tiers[at].tier, key=TIERS.index)
-            tiers[at] = tiers[at] if lower == tiers[at].tier else Tiering(lower, "tag")
-    return tiers
+    return hand_up(declared, tier_edges(seen, declared_edges(policy)))
+
+
+def _tier(
+    described: CatalogFacts, handed: HandedTiers, at: int, *, is_declared: bool
+) -> dict[str, object]:
+    """Return the tier of a dataset: by the policy, else by its downstream datasets and its tag."""
+    own = tiering_of(handed.get(at))
+    lowered = lower_by_tag(own, described.tier_tags.get(at), is_declared=is_declared)
+    return tier_columns(lowered, described.names)
 
 
 def _plan(policy: Policy, decision: PolicyDecision, name: tuple[str, str]) -> str | None:
     # What is written in maintenance that comes every night is what there is to learn from.
     suppressions = [one.name for one in suppressions_of(policy, *name) if one.once]
     return plan_of(policy, decision.calendar, suppressions)
-
-
-def _tier_reason(tiering: Tiering, names: _Names) -> str | None:
-    origin = names.get(tiering.inherited_from) if tiering.inherited_from is not None else None
-    return " ".join(origin) if origin else None
 
 
 def _owner(decision: PolicyDecision, owners: Owners, at: int) -> dict[str, object]:

@@ -17,6 +17,7 @@ from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import to_micros
 from lineage.states import COVERAGE, FACTS, FRESHNESS, GOOD, MISSING_PROVENANCE, NODE_COMPLETENESS
 from slis.evaluation import catalog_frames
+from slis.key_queries import change_in_parts
 
 FrameRow = dict[str, Any]
 OF_FACTS = (COVERAGE.id, FRESHNESS.id)  # of each dataset, judged when its facts change
@@ -29,22 +30,22 @@ _AGES = """
     WHERE a.dataset_key = dataset_state.dataset_key AND dataset_state.sli = 'M2'
     AND a.last_written_at IS NOT NULL
 """
-_TOUCHED = "UPDATE dataset_state SET is_worst = NULL WHERE dataset_key = :gone"
-_UNRANKED = f"UPDATE dataset SET state_rank = {NOT_JUDGED} WHERE dataset_key = :gone"  # noqa: S608 - a constant
-_RANKED = f"""
-    UPDATE dataset SET state_rank = (
+_AGES_OF = f"{_AGES} AND dataset_state.dataset_key IN :keys"
+_RANK = f"""
+    UPDATE dataset SET state_rank = coalesce((
         SELECT MIN({rank_of("s.state", STATES_BY_SEVERITY, NOT_JUDGED)}) FROM dataset_state s
-        WHERE s.dataset_key = dataset.dataset_key)
-    WHERE dataset_key IN (SELECT dataset_key FROM dataset_state WHERE is_worst IS NULL)
+        WHERE s.dataset_key = dataset.dataset_key), {NOT_JUDGED})
+    WHERE dataset_key IN
 """  # noqa: S608 - constants only
 # What all list, count and show first; to find it among a dataset's states cost half a second.
-_WORST = f"""
+_MARK = f"""
     UPDATE dataset_state SET is_worst = (sli = (
         SELECT o.sli FROM dataset_state o WHERE o.dataset_key = dataset_state.dataset_key
         ORDER BY {rank_of("o.state", STATES_BY_SEVERITY, NOT_JUDGED)},
             CASE o.state WHEN 'good' THEN -o.since ELSE 0 END, LENGTH(o.sli), o.sli LIMIT 1))
-    WHERE dataset_key IN (SELECT dataset_key FROM dataset_state WHERE is_worst IS NULL)
+    WHERE dataset_key IN
 """  # noqa: S608 - constants only
+_UNMARKED = "(SELECT dataset_key FROM dataset_state WHERE is_worst IS NULL)"
 _KEYS = ["dataset_key", "sli"]
 _COMPARED = ("state", "reason", "evidence", "limit_seconds", "limit_origin")
 _BEFORE = "_before"
@@ -123,26 +124,46 @@ def differ(both: pa.Table, *names: str) -> pa.ChunkedArray:
 def change_states(connection: Connection, changes: StateChanges) -> None:
     """Write the changes, and which state is now the most severe of each dataset they concern."""
     table = tables.dataset_state
+    keys = {dataset for dataset, _ in changes.gone}
     for batch in changes.rows.to_batches(max_chunksize=_ROWS_AT_ONCE):
-        fold_rows(connection, table, [{**row, "is_worst": None} for row in batch.to_pylist()])
+        rows = batch.to_pylist()
+        keys.update(row["dataset_key"] for row in rows)
+        fold_rows(connection, table, rows)
     if changes.gone:
         gone = delete(table).where(
             table.c.dataset_key == bindparam("gone"), table.c.sli == bindparam("of")
         )
         connection.execute(gone, [{"gone": one, "of": sli} for one, sli in changes.gone])
-        keys = [{"gone": one} for one, _ in changes.gone]
-        for statement in (_TOUCHED, _UNRANKED):
-            connection.execute(text(statement), keys)
-    mark_worst(connection)
+    mark_worst(connection, keys)
 
 
-def renew_ages(connection: Connection, as_of: datetime) -> None:
-    """Write the age that every dataset has by now."""
-    connection.execute(text(_AGES), {"at": to_micros(as_of)})
+def renew_ages(
+    connection: Connection, as_of: datetime, keys: Collection[int] | None = None
+) -> None:
+    """Write the age that datasets have by now.
+
+    Args:
+        connection: inside a transaction.
+        as_of: now.
+        keys: of the datasets; None: all.
+    """
+    at = {"at": to_micros(as_of)}
+    if keys is None:
+        connection.execute(text(_AGES), at)
+    else:
+        change_in_parts(connection, _AGES_OF, keys, at)
 
 
-def mark_worst(connection: Connection) -> None:
-    """Mark the most severe state of each dataset that has one with no mark, and rank it by that."""
+def mark_worst(connection: Connection, keys: Collection[int] | None = None) -> None:
+    """Mark the most severe state of each dataset, and rank the dataset by that.
+
+    Args:
+        connection: inside a transaction.
+        keys: of the datasets; None: those that have a state without a mark.
+    """
     analyze_grown(connection)  # a first evaluation is of all datasets
-    connection.execute(text(_RANKED))
-    connection.execute(text(_WORST))
+    for change in (_RANK, _MARK):
+        if keys is None:
+            connection.execute(text(change + _UNMARKED))
+        else:
+            change_in_parts(connection, f"{change} :keys", keys)

@@ -10,10 +10,14 @@ from sqlalchemy import Engine
 
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import CHANGES_MISSED
-from slis.evaluation.affected_datasets import DatasetKeys, changed_rows, find_affected, take_changes
+from slis.evaluation.affected_datasets import DatasetKeys, find_affected, take_changes
 from slis.evaluation.dataset_states import OF_FACTS, FrameRow, StateChanges
-from slis.evaluation.evaluation_memory import WHOLE_EVERY, EvaluationMemory, RememberedEstate
-from slis.evaluation.input import read_rows
+from slis.evaluation.evaluation_memory import (
+    AGES_EVERY,
+    WHOLE_EVERY,
+    EvaluationMemory,
+    RememberedEstate,
+)
 from slis.evaluation.judgements import (
     JudgementChanges,
     held_judgements,
@@ -22,6 +26,7 @@ from slis.evaluation.judgements import (
 )
 from slis.evaluation.judging import JudgedDatasets, Judging, first_seen_after
 from slis.evaluation.tallies import change_tallies, tallies_of, tally_rows
+from slis.evaluation.watched_evidence import find_changed, keep_evidence, read_evidence
 from slis.meta import put_meta, read_meta_number
 
 # More than these are judged sooner with all others: their facts come in one piece.
@@ -38,6 +43,7 @@ class EstateOutcome(msgspec.Struct, frozen=True):
         judged: the datasets that were judged.
         keys: the datasets that were to be judged; None: all.
         affected: the datasets that may have changed since the last evaluation; None: not known.
+        aged: the datasets whose ages are to be written; None: all.
         judgements: changes of `dataset_judgement`; None: no evaluation follows this one.
         estate: for the next evaluation; None: likewise.
     """
@@ -46,6 +52,7 @@ class EstateOutcome(msgspec.Struct, frozen=True):
     judged: JudgedDatasets
     keys: DatasetKeys | None
     affected: DatasetKeys | None
+    aged: DatasetKeys | None
     judgements: JudgementChanges | None
     estate: RememberedEstate | None
 
@@ -59,7 +66,7 @@ def judge_estate(judging: Judging, memory: EvaluationMemory | None) -> EstateOut
     """
     if memory is None:
         tallies, judged = judging.judge_all()
-        return EstateOutcome(tallies, judged, None, None, None, None)
+        return EstateOutcome(tallies, judged, None, None, None, None, None)
     at = judging.at
     before = memory.take(at.previous_as_of, at.as_of)
     memory.changed |= take_changes(judging.engine)
@@ -75,8 +82,7 @@ def _is_whole_due(before: RememberedEstate, as_of: datetime, affected: DatasetKe
 
 def _affected(judging: Judging, before: RememberedEstate, changed: DatasetKeys) -> DatasetKeys:
     as_of, keys = judging.at.as_of, before.watched["dataset_key"].to_pylist()
-    watched = changed_rows(before.watched, read_rows(judging.engine, as_of, keys))
-    found = changed | watched
+    found = changed | find_changed(before.watched, read_evidence(judging.engine, keys))
     with judging.engine.connect() as connection:
         return find_affected(connection, as_of, before, changed=found, shared=judging.shared)
 
@@ -87,14 +93,15 @@ def _judge_all(judging: Judging, affected: DatasetKeys | None) -> EstateOutcome:
     estate = RememberedEstate(
         as_of=as_of,
         whole_at=as_of,
+        ages_at=as_of,
         shared=judging.shared,
-        watched=watched_rows(judged.rows, judged.states),
+        watched=_watched(judged),
         ahead=first_seen_after(judged.rows, as_of),
         tallies=tallies_of(tallies),
     )
     rows = judgement_rows(judged.rows, judged.states)
     changes = JudgementChanges(rows, is_whole=True)
-    return EstateOutcome(tallies, judged, None, affected, changes, estate)
+    return EstateOutcome(tallies, judged, None, affected, None, changes, estate)
 
 
 def _follow(judging: Judging, before: RememberedEstate, keys: DatasetKeys) -> EstateOutcome:
@@ -106,17 +113,25 @@ def _follow(judging: Judging, before: RememberedEstate, keys: DatasetKeys) -> Es
     is_judged = pc.is_in(before.watched["dataset_key"], pa.array(list(keys), pa.int64()))
     still = before.watched.filter(pc.invert(is_judged))
     as_of = judging.at.as_of
+    are_ages_due = as_of - before.ages_at >= AGES_EVERY
     estate = msgspec.structs.replace(
         before,
         as_of=as_of,
+        ages_at=as_of if are_ages_due else before.ages_at,
         shared=judging.shared,
-        watched=pa.concat_tables([still, watched_rows(judged.rows, judged.states)]),
+        watched=pa.concat_tables([still, _watched(judged)]),
         ahead=first_seen_after(judged.rows, as_of),
         tallies=change_tallies(before.tallies, held, rows),
     )
     gone = keys - {row["dataset_key"] for row in rows}
     changes = JudgementChanges(rows, sorted(gone))
-    return EstateOutcome(tally_rows(estate.tallies, as_of), judged, keys, keys, changes, estate)
+    aged = None if are_ages_due else keys | set(estate.watched["dataset_key"].to_pylist())
+    tallies = tally_rows(estate.tallies, as_of)
+    return EstateOutcome(tallies, judged, keys, keys, aged, changes, estate)
+
+
+def _watched(judged: JudgedDatasets) -> pa.Table:
+    return keep_evidence(watched_rows(judged.rows, judged.states), judged.states)
 
 
 def note_missed(engine: Engine, found: EstateOutcome, changes: StateChanges) -> None:

@@ -16,29 +16,22 @@ from lineage.states import FRESHNESS
 from slis.cadence.learning import learn_limits
 from slis.evaluation import dataset_policies, observation_start
 from slis.evaluation.affected_datasets import take_changes
-from slis.evaluation.catalog_frames import frame_rows, small_frame
 from slis.evaluation.clock_ahead import undo_ahead
+from slis.evaluation.counters import Amounts
 from slis.evaluation.dataset_states import OF_FACTS, OF_QUERIES, FrameRow, held_states
 from slis.evaluation.estate_judging import EstateOutcome, judge_estate, note_missed
 from slis.evaluation.evaluation_memory import EvaluationMemory, load_shared
-from slis.evaluation.input import (
-    EvaluationInput,
-    EvaluationRange,
-    range_of_evaluation,
-    read_first_writes,
-    read_landed_events,
-    read_reads,
-)
+from slis.evaluation.input import EvaluationRange, range_of_evaluation
 from slis.evaluation.judging import Judging
 from slis.evaluation.late_writes import amend
+from slis.evaluation.policy_memory import PolicyMemory
 from slis.evaluation.policy_names import renew_names
 from slis.evaluation.publish import EvaluationRows, publish
 from slis.evaluation.retirement import retire_unused
-from slis.evaluation.sli_schemas import EVENTS, INSTANTS, READS, WRITES
+from slis.evaluation.sli_schemas import INSTANTS
+from slis.evaluation.uncounted_events import count_events
 from slis.indicators import name_explosion as explosion
 from slis.indicators.completeness.node_catalog import nodes_found
-from slis.indicators.lag import count_lag
-from slis.indicators.provenance import judge_reads
 from slis.indicators.quality.evaluate import defects_found
 from slis.indicators.unsourced_reads import load_unsourced
 from slis.spark.local_rows import local_rows
@@ -57,6 +50,16 @@ class EvaluationResult(msgspec.Struct, frozen=True):
     events: int
     seconds: float
     phases: dict[str, float]
+
+
+class _OtherResults(msgspec.Struct, frozen=True):
+    """Results of all SLIs but M1 and M2, as in `EvaluationRows`."""
+
+    tallies: list[FrameRow]
+    states: tuple[pa.Table, ...]
+    reads: list[FrameRow]
+    lags: list[FrameRow]
+    amended: Amounts
 
 
 class _Phases:
@@ -112,36 +115,54 @@ def evaluate(  # noqa: PLR0913 - the last two by name
     # What these ask and plan for themselves they do while Spark works on the datasets.
     with ThreadPoolExecutor(thread_name_prefix="evaluation") as beside:
         inherited = inheritable_thread_target(spark)  # its pool, and what cancels its jobs
-        events = beside.submit(inherited(_events), spark, engine, at, since)
+        submitted = beside.submit(inherited(_judge_others), spark, engine, policy, at, since)
         estate = judge_estate(judging, memory)
         phases.end("datasets")
-        reads, lags = events.result()
-    phases.end("events")
-    instants = local_rows(spark, [(at.as_of,)], INSTANTS)
-    described = nodes_found(spark, engine, policy, instants)
-    defects = defects_found(spark, engine, policy, at, instants)
-    unsourced = load_unsourced(spark, engine, at, instants)
+        others = submitted.result()
     found = EvaluationRows(
-        tallies=[*estate.tallies, *described.tallies],
-        states=_together(estate.judged.states, *described.states, *defects, *unsourced),
+        tallies=[*estate.tallies, *others.tallies],
+        states=_together(estate.judged.states, *others.states),
         held=_held(engine, estate),
-        reads=reads,
-        lags=lags,
+        reads=others.reads,
+        lags=others.lags,
         datasets=_datasets(estate.tallies),
         policy_hash=policy.hash,
-        amended=amend(spark, engine, at, policy),
+        amended=others.amended,
         seconds=time.monotonic() - phases.started,
         backlog_since=backlog_since,
         judgements=estate.judgements,
+        aged=estate.aged,
     )
-    explosion.renew_explosions(spark, engine, at.as_of)
-    phases.end("content")
+    phases.end("others")
     changes = publish(engine, at, found)
     if memory is not None:
         memory.estate, memory.changed = estate.estate, set()
         note_missed(engine, estate, changes)
     phases.end("storage")
     return _result(at, found, phases)
+
+
+def _judge_others(
+    spark: SparkSession,
+    engine: Engine,
+    policy: Policy,
+    at: EvaluationRange,
+    since: datetime | None,
+) -> _OtherResults:
+    """Judge all but M1 and M2: Spark's plans of one are made while it works on the other."""
+    reads, lags = count_events(spark, engine, at, since)
+    instants = local_rows(spark, [(at.as_of,)], INSTANTS)
+    described = nodes_found(spark, engine, policy, instants)
+    defects = defects_found(spark, engine, policy, at, instants)
+    unsourced = load_unsourced(spark, engine, at, instants)
+    explosion.renew_explosions(spark, engine, at.as_of)
+    return _OtherResults(
+        tallies=described.tallies,
+        states=(*described.states, *defects, *unsourced),
+        reads=reads,
+        lags=lags,
+        amended=amend(spark, engine, at, policy),
+    )
 
 
 def _renew_policies(engine: Engine, policy: Policy, memory: EvaluationMemory | None) -> None:
@@ -153,26 +174,8 @@ def _renew_policies(engine: Engine, policy: Policy, memory: EvaluationMemory | N
     try:
         dataset_policies.renew_policies(engine, policy, memory.policies, fresh)
     except BaseException:
-        memory.policies = dataset_policies.PolicyMemory()
+        memory.policies = PolicyMemory()
         raise
-
-
-def _events(
-    spark: SparkSession, engine: Engine, at: EvaluationRange, since: datetime | None
-) -> tuple[list[FrameRow], list[FrameRow]]:
-    """READ_OUTCOMES and LAGS of what happened since the last evaluation; no job for nothing."""
-    instants = local_rows(spark, [(at.as_of,)], INSTANTS)
-    outcomes: list[FrameRow] = []
-    if (reads := read_reads(engine, at)).num_rows:
-        writes = small_frame(spark, read_first_writes(engine, at), WRITES)
-        keys = set(reads["dataset_key"].to_pylist())
-        datasets = EvaluationInput(spark, engine, at, keys=keys).datasets()
-        frame = small_frame(spark, reads, READS)
-        outcomes = frame_rows(judge_reads(frame, writes, datasets, instants, horizon=since))
-    events = read_landed_events(engine, at)
-    if not events.num_rows:
-        return outcomes, []
-    return outcomes, frame_rows(count_lag(small_frame(spark, events, EVENTS), instants))
 
 
 def _held(engine: Engine, estate: EstateOutcome) -> pa.Table:
@@ -183,7 +186,7 @@ def _held(engine: Engine, estate: EstateOutcome) -> pa.Table:
 
 def _together(states: pa.Table, *others: pa.Table) -> pa.Table:
     # Arrow has another type for columns that are never null: frames of one schema may differ in it.
-    plain = states.drop_columns(["next_change_at"])
+    plain = states.drop_columns(["next_change_at", "bad_since"])
     return pa.concat_tables([plain, *(other.cast(plain.schema) for other in others)])
 
 

@@ -8,12 +8,14 @@ from sqlalchemy import Engine, text
 
 from lineage.catalog.queries import RETIREMENT_HOLDS, ROOTS_OF_UNREAD_SQL
 from lineage.policy import Policy
-from slis.evaluation.dataset_policies import PolicyMemory
 from slis.evaluation.input import Pause, list_pauses, read_excuses
+from slis.evaluation.policy_memory import PolicyMemory
 from slis.evaluation.tallies import Tallies
 
 # So rare that it costs little, so often that an error of the choice is noticed within the hour.
 WHOLE_EVERY = timedelta(hours=1)
+# A write of a row for each dataset. Of a good dataset nobody needs the age to the second.
+AGES_EVERY = timedelta(minutes=1)
 _RETIRED = f"""
     SELECT t.dataset_key FROM retirement t JOIN dataset d ON d.dataset_key = t.dataset_key
     WHERE {RETIREMENT_HOLDS}
@@ -35,14 +37,16 @@ class RememberedEstate(msgspec.Struct, frozen=True):
     Attributes:
         as_of: of the evaluation.
         whole_at: when all datasets were judged last.
+        ages_at: when the ages of all datasets were written last.
         shared: inputs that many datasets share.
-        watched: rows of `read_rows` of the datasets that no trigger of the catalog watches wholly.
+        watched: `watched_evidence` of the datasets that no trigger of the catalog watches wholly.
         ahead: datasets that were first seen after `as_of`.
         tallies: the counts of the SLIs that each dataset has.
     """
 
     as_of: datetime
     whole_at: datetime
+    ages_at: datetime
     shared: SharedInputs
     watched: pa.Table
     ahead: frozenset[int]

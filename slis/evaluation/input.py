@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from functools import cached_property
 
 import msgspec
 import pyarrow as pa
@@ -10,7 +11,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Connection, Engine, text
 
-from lineage.catalog.meta_keys import EVIDENCE_READ_AT
 from lineage.catalog.queries import (
     LIMIT_IN_FORCE,
     ROOTS_OF_UNREAD_SQL,
@@ -23,20 +23,17 @@ from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import from_micros, to_micros
 from lineage.sli_limits import MAX_COUNTED_SECONDS
 from slis.cadence.working_time import off_spans, working_time
-from slis.evaluation import applications_seen, catalog_frames
+from slis.evaluation import catalog_frames
 from slis.evaluation.ingestion_gaps import SILENCES, our_gaps
 from slis.evaluation.sli_schemas import (
     DATASETS,
     EDGES,
-    EVENTS,
     GAPS,
     INSTANTS,
     PAUSES,
-    READS,
-    WRITES,
 )
-from slis.indicators.provenance import SETTLING_MINUTES
-from slis.spark.local_rows import local_rows
+from slis.evaluation.watched_evidence import COLUMNS, evidence_joins
+from slis.spark.local_rows import local_rows, spark_schema
 
 # The longest a gap of ours still excuses anything. Two cycles of a yearly job are longer.
 _GAP_DAYS = 60
@@ -65,21 +62,9 @@ _DATASETS = """
     JOIN dataset_policy p ON p.dataset_key = d.dataset_key
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
     LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
-    LEFT JOIN (
-        SELECT name, namespace, max(started_at) AS started_at FROM application
-        WHERE namespace IS NOT NULL GROUP BY name, namespace
-    ) x ON x.name = a.last_job_name AND x.namespace = a.last_job_namespace
-    LEFT JOIN (
-        SELECT name, max(started_at) AS started_at FROM application
-        WHERE namespace IS NULL GROUP BY name
-    ) n ON n.name = a.last_job_name
-    LEFT JOIN ({newest_apps}) k ON k.dataset_key = d.dataset_key
+    {evidence}
     {retirement}
     WHERE {listed} AND t.dataset_key IS NULL {chosen}
-"""
-# An application without a listener, or one that Spark's settings do not name, is known by its name.
-_JOB_SEEN_AT = """
-    CASE WHEN n.started_at > coalesce(x.started_at, 0) THEN n.started_at ELSE x.started_at END
 """
 # As long as the SQL of a run that wrote it is to be read, it may name the inputs.
 # Few runs have such SQL: a root run may have 100,000 runs, which each dataset would read again.
@@ -87,33 +72,7 @@ _NAMES_INPUT = f"""
     a.last_write_names_input OR coalesce(a.last_write_root_run_id IN (
         {ROOTS_OF_UNREAD_SQL}), 1 = 0)
 """
-_LOGS_READ_AT = f"""
-    (SELECT CAST(value AS BIGINT) FROM meta WHERE name = '{EVIDENCE_READ_AT}')
-"""  # noqa: S608 - a name of ours
-# Few datasets: the others are not looked up.
-_CREATED_AT = """
-    CASE WHEN a.dataset_key IS NOT NULL AND a.last_written_at IS NULL AND a.last_read_at IS NULL
-        AND a.last_started_at IS NULL THEN (
-            SELECT max(io.last_event_at) FROM dataset m JOIN run_io io
-            ON io.dataset_key = m.dataset_key AND io.direction = 'write'
-                AND io.lifecycle = 'CREATE'
-            WHERE m.canonical_key = d.dataset_key) END
-"""
 _GAPS = f"{SILENCES} WHERE ended_at IS NULL OR ended_at >= {{since}}"
-_READS = """
-    SELECT dataset_key, root_run_id, bucket, read_at, landed_at, is_reported, is_history
-    FROM dataset_read WHERE counted_at IS NULL AND read_at <= {due}
-"""
-_FIRST_WRITES = """
-    SELECT w.dataset_key, '', '', '', min(w.written_at), 0, NULL, NULL, 1 = 1, 1 = 1, 1 = 1, 1 = 1
-    FROM dataset_write w WHERE w.dataset_key IN (
-        SELECT dataset_key FROM dataset_read WHERE counted_at IS NULL AND read_at <= {due}
-    ) GROUP BY w.dataset_key
-"""
-_EVENTS = """
-    SELECT event_time, landed_at, is_streaming, is_history, is_skewed FROM event
-    WHERE last_seq > {after} AND last_seq <= {last}
-"""
 # Only edges that may matter are read: all of a large graph's would take longer than all else.
 _INTO_STREAMS = """
     SELECT DISTINCT e.upstream_key, e.downstream_key FROM edge e
@@ -133,6 +92,8 @@ _OUT_OF_OVERDUE = f"""
         LEFT JOIN dataset_limit l ON l.dataset_key = p.dataset_key
         WHERE coalesce(a.last_written_at, 0) < {{as_of}} - 1e6 * {LIMIT_IN_FORCE})
 """  # noqa: S608 - ours
+# By the index on the number, from the newest on: a catalog may have ten million batches.
+_LANDED_BY = "SELECT last_seq FROM batch WHERE landed_at <= :at ORDER BY last_seq DESC LIMIT 1"
 Pause = tuple[str, list[tuple[int, int]]]
 
 
@@ -155,16 +116,12 @@ def read_rows(engine: Engine, as_of: datetime, keys: Collection[int] | None = No
     times = ("written_at", "read_at", "started_at")
     clamped = {name: _now_at_most(f"last_{name}", now) for name in times}
     found = {
-        "job_seen_at": _JOB_SEEN_AT,
-        "logs_read_at": _LOGS_READ_AT,
         "names_input": _NAMES_INPUT,
-        "created_at": _CREATED_AT,
-        "app_columns": applications_seen.COLUMNS,
-        "newest_apps": applications_seen.NEWEST,
+        "evidence": evidence_joins(keys),
         "chosen": "" if keys is None else f"AND d.dataset_key IN ({key_list(keys)})",
     }
     query = _DATASETS.format(
-        as_of=now, listed=is_listed(), retirement=WITH_RETIREMENT, **clamped, **found
+        as_of=now, listed=is_listed(), retirement=WITH_RETIREMENT, **clamped, **found, **COLUMNS
     )
     return catalog_frames.read_frame(engine, query, _ROWS)
 
@@ -200,6 +157,8 @@ def list_pauses(
         before: no write that is looked at is older than this.
         after: no deadline is further ahead.
     """
+    if not policy.calendars and not policy.suppressions:
+        return []
     with engine.connect() as connection:
         plans = sorted(connection.scalars(text(_PLANS)))
     first, last = _midnight(as_of - before), _midnight(as_of + after) + timedelta(days=1)
@@ -237,9 +196,7 @@ def range_of_evaluation(connection: Connection, as_of: datetime) -> EvaluationRa
     ).first()
     at = to_micros(as_of) if last is None else max(to_micros(as_of), last.as_of + 1)
     after_seq = 0 if last is None else last.last_seq
-    landed = connection.scalar(
-        text("SELECT max(last_seq) FROM batch WHERE landed_at <= :at"), {"at": at}
-    )
+    landed = connection.scalar(text(_LANDED_BY), {"at": at})
     return EvaluationRange(
         as_of=from_micros(at),
         previous_as_of=None if last is None else from_micros(last.as_of),
@@ -276,17 +233,21 @@ class EvaluationInput:
         self._policy = policy
         self._engine = engine
         self._at = at
-        self.instants = local_rows(spark, [(at.as_of,)], INSTANTS)
-        """`sli_schemas.INSTANTS`: the one instant."""
         self.rows = read_rows(engine, at.as_of, keys) if rows is None else rows
         """One row a dataset that is neither retired nor known under another name."""
-        self._rows = spark.createDataFrame(self.rows, _ROWS)
+        self._rows = spark.createDataFrame(self.rows, spark_schema(_ROWS))
         if keys is not None:
             self._rows = self._rows.coalesce(1)  # few rows: no shuffle
         self._described = self._rows.columns[: self._rows.columns.index("written_at")]
 
-    def _frame(self, query: str, columns: str) -> DataFrame:
-        return catalog_frames.frame(self._spark, self._engine, query, columns)
+    @cached_property
+    def instants(self) -> DataFrame:
+        """`sli_schemas.INSTANTS`: the one instant."""
+        return local_rows(self._spark, [(self._at.as_of,)], INSTANTS)
+
+    def _edges(self, query: str) -> DataFrame:
+        edges = catalog_frames.read_frame(self._engine, query, EDGES)
+        return catalog_frames.small_frame(self._spark, edges, EDGES)
 
     def datasets(self) -> DataFrame:
         """`sli_schemas.DATASETS`: those that are neither retired nor known under another name."""
@@ -311,17 +272,17 @@ class EvaluationInput:
     def edges_into_streams(self) -> DataFrame:
         """`sli_schemas.EDGES`: the inputs of streams, whether they are idle."""
         if self._keys is None:
-            return self._frame(_INTO_STREAMS, EDGES)
+            return self._edges(_INTO_STREAMS)
         streams = key_list(stream_keys(self.rows))
-        return self._frame(_INTO_CHOSEN.format(keys=streams, least=0), EDGES)
+        return self._edges(_INTO_CHOSEN.format(keys=streams, least=0))
 
     def edges_out_of_overdue(self) -> DataFrame:
         """`sli_schemas.EDGES`: what an overdue dataset makes late, over expected edges."""
         if self._keys is not None:
             keys = key_list(self._keys)
-            return self._frame(_INTO_CHOSEN.format(keys=keys, least=MIN_RUNS), EDGES)
+            return self._edges(_INTO_CHOSEN.format(keys=keys, least=MIN_RUNS))
         as_of = to_micros(self._at.as_of)
-        return self._frame(_OUT_OF_OVERDUE.format(as_of=as_of), EDGES)
+        return self._edges(_OUT_OF_OVERDUE.format(as_of=as_of))
 
     def gaps(self, backlog_since: datetime | None) -> DataFrame:
         """`sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""
@@ -336,23 +297,3 @@ class EvaluationInput:
         as_of = self._at.as_of
         rows = list_pauses(self._engine, self._policy, as_of, before=before, after=after)
         return local_rows(self._spark, rows, PAUSES) if rows else None
-
-
-def read_reads(engine: Engine, at: EvaluationRange) -> pa.Table:
-    """Return rows of `sli_schemas.READS` that fell due and were not counted."""
-    return catalog_frames.read_frame(engine, _READS.format(due=_settled(at)), READS)
-
-
-def read_first_writes(engine: Engine, at: EvaluationRange) -> pa.Table:
-    """Return rows of `sli_schemas.WRITES`: the first write of each dataset of `read_reads`."""
-    return catalog_frames.read_frame(engine, _FIRST_WRITES.format(due=_settled(at)), WRITES)
-
-
-def _settled(at: EvaluationRange) -> int:
-    return to_micros(at.as_of - timedelta(minutes=SETTLING_MINUTES))
-
-
-def read_landed_events(engine: Engine, at: EvaluationRange) -> pa.Table:
-    """Return rows of `sli_schemas.EVENTS` of the batches since the last evaluation."""
-    query = _EVENTS.format(after=at.after_seq, last=at.last_seq)
-    return catalog_frames.read_frame(engine, query, EVENTS)

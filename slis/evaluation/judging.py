@@ -23,7 +23,8 @@ from slis.spark.local_rows import local_rows
 from slis.spark.planning import computed_once
 
 _NEXT = "next_change_at"
-_COLUMNS = f"{STATES.strip()}, {_NEXT} timestamp"
+_ALSO = (_NEXT, "judgement.bad_since")
+_COLUMNS = f"{STATES.strip()}, {_NEXT} timestamp, bad_since timestamp"
 _NOT_GOOD = pa.array([BAD, UNKNOWN])
 
 
@@ -31,7 +32,7 @@ class JudgedDatasets(msgspec.Struct, frozen=True):
     """Datasets that were judged: their rows as they were read, and their states."""
 
     rows: pa.Table  # of `read_rows`
-    states: pa.Table  # `sli_schemas.STATES` and `next_change_at`
+    states: pa.Table  # `sli_schemas.STATES`, `next_change_at` and `bad_since`
 
 
 class Judging:
@@ -60,7 +61,7 @@ class Judging:
         given = EvaluationInput(self._spark, self.engine, self.at, self._policy)
         facts = given.known()
         with computed_once(self._judged(given)) as judged:
-            states = add_reasons(judged, given.edges_out_of_overdue(), [_NEXT]).toArrow()
+            states = add_reasons(judged, given.edges_out_of_overdue(), _ALSO).toArrow()
             tallies = frame_rows(count_datasets(judged, facts))
             return tallies, JudgedDatasets(given.rows, states.cast(arrow_schema(_COLUMNS)))
 
@@ -75,7 +76,7 @@ class Judging:
             return JudgedDatasets(rows, arrow_schema(_COLUMNS).empty_table())
         given = self._given(self._with_inputs(rows))
         states = _of(
-            keys, add_notes(self._judged(given), [_NEXT]).toArrow().cast(arrow_schema(_COLUMNS))
+            keys, add_notes(self._judged(given), _ALSO).toArrow().cast(arrow_schema(_COLUMNS))
         )
         is_well = pc.invert(pc.is_in(states["state"], _NOT_GOOD))
         not_good = set(states["dataset_key"].filter(pc.invert(is_well)).to_pylist())
@@ -92,7 +93,7 @@ class Judging:
         beside = read_rows(self.engine, self.at.as_of, others - not_good)
         given = self._given(self._with_inputs(pa.concat_tables([rows, beside])))
         with computed_once(self._judged(given)) as judged:
-            explained = explain_not_good(judged, given.edges_out_of_overdue(), [_NEXT])
+            explained = explain_not_good(judged, given.edges_out_of_overdue(), _ALSO)
             return explained.toArrow().cast(arrow_schema(_COLUMNS))
 
     def _with_inputs(self, rows: pa.Table) -> pa.Table:

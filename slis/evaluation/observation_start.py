@@ -29,10 +29,10 @@ def renew_start(engine: Engine, at: EvaluationRange) -> datetime | None:
     with engine.connect() as connection:
         span = {"after": at.after_seq, "last": at.last_seq}
         history = connection.scalar(text(_HISTORY_LANDED), span)
-        installed = connection.scalar(text(_FIRST_BATCH)) or to_micros(at.as_of)
         known = read_meta(connection, INSTALLED)
     if known is None or history is not None:
         with exclusive_transaction(engine) as connection:
+            installed = connection.scalar(text(_FIRST_BATCH)) or to_micros(at.as_of)
             _keep(connection, INSTALLED, installed)
             if history is not None:
                 _keep(connection, HISTORY_FROM, history)

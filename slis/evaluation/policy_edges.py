@@ -1,13 +1,12 @@
-"""Edges that policies depend on, and what changes of them change: tiers, or what is expected."""
+"""Edges that policies depend on, and what follows from a change of them."""
 
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, text
 
-from lineage.catalog.engine import exclusive_transaction
 from lineage.policy.tiers import tier_edges
 from slis.key_queries import in_parts
 
@@ -30,6 +29,18 @@ def rarely_read_datasets(edges: Edges) -> set[int]:
     return {upstream for upstream, *_ in edges} - usual
 
 
+class FollowedEdges(NamedTuple):
+    """Changes of edges.
+
+    Attributes:
+        upstreams: the datasets whose readers may have changed.
+        deciding: (upstream, downstream) of each new edge that decides tiers.
+    """
+
+    upstreams: set[int]
+    deciding: set[tuple[int, int]]
+
+
 class PolicyEdges:
     """Upstreams of each dataset when its policy was resolved last.
 
@@ -42,29 +53,33 @@ class PolicyEdges:
         self._others: dict[int, bytes] = {}
         self._put(edges, ())
 
-    def follow(self, connection: Connection, changed: Collection[int]) -> set[int] | None:
-        """Return the datasets whose readers may have changed; remember the edges of now.
+    def follow(self, connection: Connection, changed: Collection[int]) -> FollowedEdges | None:
+        """Remember the edges of now, and return what they change.
 
         Args:
             connection: to the catalog.
             changed: the datasets with an edge into them that changed.
 
         Returns:
-            None where an edge that decides tiers came or went: then any tier may be another.
+            None where an edge that decides tiers went: then any tier may be another.
         """
         into = _ask(connection, _INTO, changed)
-        before = {key: self._deciding.get(key) for key in changed}
+        before = {key: set(self.deciding_upstreams(key)) for key in changed}
         upstreams = {up for key in changed for up in self._upstreams(key)}
         self._put(into, changed)
-        if any(self._deciding.get(key) != known for key, known in before.items()):
+        now = {key: set(self.deciding_upstreams(key)) for key in changed}
+        if any(before[key] - now[key] for key in changed):
             return None
-        return upstreams | {up for up, *_ in into}
+        deciding = {(up, key) for key in changed for up in now[key] - before[key]}
+        return FollowedEdges(upstreams | {up for up, *_ in into}, deciding)
+
+    def deciding_upstreams(self, key: int) -> Iterable[int]:
+        """Return the upstreams of a dataset by edges that decide tiers."""
+        return _unpacked(self._deciding.get(key, b""))
 
     def _upstreams(self, key: int) -> Iterable[int]:
-        for packed in (self._deciding.get(key, b""), self._others.get(key, b"")):
-            found = array("q")
-            found.frombytes(packed)
-            yield from found
+        yield from self.deciding_upstreams(key)
+        yield from _unpacked(self._others.get(key, b""))
 
     def _put(self, edges: Edges, instead_of: Iterable[int]) -> None:
         for key in instead_of:
@@ -74,6 +89,12 @@ class PolicyEdges:
         others = {(up, down) for up, down, *_ in edges} - deciding
         self._deciding |= _packed(deciding)
         self._others |= _packed(others)
+
+
+def _unpacked(packed: bytes) -> Sequence[int]:
+    found = array("q")
+    found.frombytes(packed)
+    return found
 
 
 def _packed(pairs: Iterable[tuple[int, int]]) -> dict[int, bytes]:
@@ -90,27 +111,21 @@ def find_rarely_read(connection: Connection, datasets: Collection[int]) -> set[i
     return rarely_read_datasets(_ask(connection, _INTO, downstream)) & set(datasets)
 
 
-def follow_edges(engine: Engine, edges: PolicyEdges, changed: Collection[int]) -> bool | None:
-    """Bring what is expected up to date where edges changed.
-
-    Returns:
-        Whether anything is another; None: everything must be resolved.
-    """
-    with engine.connect() as connection:
-        upstreams = edges.follow(connection, changed)
-        if upstreams is None:
-            return None
-        rarely_read = find_rarely_read(connection, upstreams)
-        known = [tuple(row) for row in in_parts(connection, _EXPECTED, upstreams)]
-    rows = [
+def find_expected_changes(
+    connection: Connection, upstreams: Collection[int]
+) -> list[dict[str, object]]:
+    """Return whether each of these datasets is expected, where the catalog says otherwise."""
+    rarely_read = find_rarely_read(connection, upstreams)
+    return [
         {"key": key, "expected": is_expected}
-        for key, is_declared, was_expected in known
+        for key, is_declared, was_expected in _ask(connection, _EXPECTED, upstreams)
         if (is_expected := bool(is_declared) or key not in rarely_read) != bool(was_expected)
     ]
-    if rows:
-        with exclusive_transaction(engine) as connection:
-            connection.execute(text(_EXPECT), rows)
-    return bool(rows)
+
+
+def change_expected(connection: Connection, changes: Collection[dict[str, object]]) -> None:
+    """Write what `find_expected_changes` returned."""
+    connection.execute(text(_EXPECT), list(changes))
 
 
 def _ask(connection: Connection, query: str, keys: Iterable[int]) -> list[Any]:

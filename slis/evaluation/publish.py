@@ -1,6 +1,6 @@
 """Storage of an evaluation's results in the catalog, in one transaction."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
 import msgspec
@@ -62,6 +62,7 @@ class EvaluationRows(msgspec.Struct, frozen=True):
     amended: Amounts = {}  # what late writes change of past hours, in dataset-seconds
     backlog_since: datetime | None = None  # the oldest event that has not landed was received
     judgements: JudgementChanges | None = None  # None: nobody will follow on this evaluation
+    aged: Collection[int] | None = None  # the datasets whose ages are written; None: all
 
 
 def publish(engine: Engine, at: EvaluationRange, found: EvaluationRows) -> StateChanges:
@@ -88,7 +89,7 @@ def publish(engine: Engine, at: EvaluationRange, found: EvaluationRows) -> State
         change_states(connection, changes)
         if found.judgements is not None:
             change_judgements(connection, found.judgements)
-        renew_ages(connection, at.as_of)
+        renew_ages(connection, at.as_of, found.aged)
         _add_to_lag_buckets(connection, found.lags)
         connection.execute(tables.evaluation.insert(), _evaluation(at, found))
         note_backlog(connection, at.as_of, found.backlog_since)

@@ -36,6 +36,8 @@ DATASETS = """
     created_at timestamp,
     app_seen_at timestamp, app_summary string, app_lacks_listener boolean, app_checked_at timestamp
 """
+# The columns of it that reads are judged by.
+DATASET_TIERS = "dataset_key bigint, tier string, tier_origin string, is_source boolean"
 # Time that does not count for datasets of a plan: in microseconds, apart and in order.
 PAUSE_SPANS = "array<struct<started: bigint, ended: bigint>>"
 PAUSES = f"plan string, pauses {PAUSE_SPANS}"

@@ -31,7 +31,7 @@ def judge_reads(
         reads: `sli_schemas.READS`, those not counted before the first instant. Reads of history
             loads are left out: they teach and never count.
         writes: `sli_schemas.WRITES`, from any side; of each dataset the first would do.
-        datasets: `sli_schemas.DATASETS`. A read of another dataset has no row.
+        datasets: `sli_schemas.DATASETS`, or `DATASET_TIERS`. A read of another dataset has no row.
         instants: `sli_schemas.INSTANTS`.
         horizon: from when on lineage was watched, or was loaded as history: an earlier read is
             unknown. None: ever since.

@@ -1,7 +1,7 @@
 """Frames of a few rows whose plan holds them."""
 
 from collections.abc import Sequence
-from typing import cast
+from functools import cache
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -20,7 +20,13 @@ def local_rows(spark: SparkSession, rows: Sequence[Sequence[object]], columns: s
         rows: a value for each column; times without a zone are in UTC.
         columns: names and types, as Spark's DDL.
     """
-    schema = cast("StructType", StructType.fromDDL(columns))
+    schema = spark_schema(columns)
     arrow = to_arrow_schema(schema, timezone="UTC")
     table = pa.Table.from_pylist([dict(zip(arrow.names, row, strict=True)) for row in rows], arrow)
     return spark.createDataFrame(table, schema)
+
+
+@cache  # the JVM reads the text
+def spark_schema(columns: str) -> StructType:
+    """Return Spark's types of the columns."""
+    return StructType.fromDDL(columns)  # type: ignore[return-value]

@@ -48,10 +48,13 @@ _SLIS = [
     ),
     (judge_datasets.count_datasets, (_EXCUSED, sli_schemas.KNOWN), sli_schemas.TALLIES),
     (reasons.add_reasons, (_EXCUSED, sli_schemas.EDGES), sli_schemas.STATES),
-    (
-        partial(provenance.judge_reads, horizon=None),
-        (sli_schemas.READS, sli_schemas.WRITES, sli_schemas.DATASETS, _AT),
-        sli_schemas.READ_OUTCOMES,
+    *(
+        (
+            partial(provenance.judge_reads, horizon=None),
+            (sli_schemas.READS, sli_schemas.WRITES, datasets, _AT),
+            sli_schemas.READ_OUTCOMES,
+        )
+        for datasets in (sli_schemas.DATASETS, sli_schemas.DATASET_TIERS)
     ),
     (unsourced_reads.unsourced_states, (sli_schemas.UNSOURCED_READS, _AT), sli_schemas.STATES),
     (lag.count_lag, (sli_schemas.EVENTS, _AT), sli_schemas.LAGS),

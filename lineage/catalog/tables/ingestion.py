@@ -19,6 +19,7 @@ batch = Table(
     Column("duplicates", BigInteger, nullable=False),
     Column("history", BigInteger, nullable=False, default=0),  # of the events, by history loads
     instant("landed_at", nullable=False),
+    Index("batch_last_seq", "last_seq"),
 )
 
 event = Table(

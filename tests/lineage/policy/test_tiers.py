@@ -3,7 +3,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage.policy.tiers import Tiering, inherit, tier_edges
+from lineage.policy.tiers import Tiering, hand_up, hand_up_new, inherit, tier_edges
 
 RAW, COUNTRIES, CORE, MART, LOOK = 1, 2, 3, 4, 5
 
@@ -78,3 +78,22 @@ def test_tiers_are_those_of_the_definition(edges, declared, chance: random.Rando
         key: slow.get(key, "optional") for key in range(9)
     }
     assert found == inherit(range(9), declared, sorted(edges))
+
+
+@given(
+    st.lists(st.tuples(_nodes, _nodes), max_size=25),
+    st.lists(st.tuples(_nodes, _nodes), max_size=10),
+    st.dictionaries(_nodes, _tiers, max_size=4),
+)
+def test_tiers_after_new_edges_are_those_of_all_edges(edges, new_edges, declared):
+    """Compare tiers, hops and origins, and find each dataset that has others."""
+    before = hand_up(declared, edges)
+    every = [*edges, *new_edges]
+    tiers = dict(before)
+
+    changed = hand_up_new(
+        tiers, new_edges, lambda key: [upstream for upstream, down in every if down == key]
+    )
+
+    assert tiers == hand_up(declared, every)
+    assert changed == {key for key in tiers if tiers[key] != before.get(key)}

@@ -7,7 +7,7 @@ from sqlalchemy import delete, insert, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.meta_keys import EVIDENCE_READ_AT
+from lineage.catalog.meta_keys import APPLICATIONS, EVIDENCE_READ_AT
 from lineage.catalog.upsert import fold_rows
 from lineage.names.keys import key
 from lineage.policy import Policy
@@ -62,6 +62,9 @@ CHANGES = st.one_of(
     st.tuples(st.just("no_gap")),
     st.tuples(st.just("sql"), _WHICH, _YES),
     st.tuples(st.just("logs"), _WHICH, _AGO),
+    st.tuples(st.just("look")),
+    st.tuples(st.just("submit"), _WHICH, _AGO, _YES),
+    st.tuples(st.just("watch")),
     st.tuples(st.just("retire"), _WHICH, _YES),
     st.tuples(st.just("drop"), _WHICH, _YES),
 )
@@ -138,6 +141,13 @@ KINDS = {
         ([("sql", ORDERS, False)], _NOW),
     ),
     "event logs": _steps((_late(ORDERS), _NOW), ([("logs", ORDERS, 0)], _NOW)),
+    "event logs are read after its deadline": _steps(
+        ([*_late(ORDERS), ("logs", ORDERS, 3 * _HOUR)], _NOW), ([("look",)], _NOW)
+    ),
+    "its job is submitted": _steps((_late(ORDERS), _NOW), ([("submit", ORDERS, 0, False)], _NOW)),
+    "Kubernetes is watched after its deadline": _steps(
+        ([*_late(ORDERS), ("submit", ORDERS, 3 * _HOUR, True)], _NOW), ([("watch",)], _NOW)
+    ),
     "an input of a stream": _steps(([*_FED, _STREAMED], _NOW), ([written(RAW)], _NOW)),
     "a stream with inputs as before": _steps((_FED, _NOW), ([_STREAMED], _NOW)),
     "a late upstream": _steps(
@@ -287,6 +297,27 @@ class History:
         self._fold(tables.application, application_id=f"app-{which}{self.place}", **ran)
         with write_transaction(self.engine) as connection:
             put_meta(connection, {EVIDENCE_READ_AT: self._at(max(0, ago))})
+
+    def _do_look(self):
+        """Have event logs been read again, without anything new in them."""
+        with write_transaction(self.engine) as connection:
+            put_meta(connection, {EVIDENCE_READ_AT: self._at(0)})
+
+    def _do_submit(self, which, ago, has_listener):
+        """Have the job that writes the dataset been submitted as a SparkApplication."""
+        name = f"app-{which}{self.place}"
+        object_ = {"uid": name, "kube_namespace": "spark", "name": name, "summary": f"as {name}"}
+        flags = {"is_ended": True, "is_newest": True, "has_listener": int(has_listener)}
+        job = {"job_namespace": "jobs", "job_name": f"job_{which}{self.place}"}
+        times = {"submitted_at": self._at(ago), "seen_at": self._at(0)}
+        row = {**object_, **flags, **job, **times, "state": "COMPLETED"}
+        self._fold(tables.spark_application, **row)
+
+    def _do_watch(self):
+        """Have Kubernetes been watched without a gap since the beginning."""
+        watch = {"resource": APPLICATIONS, "kube_namespace": "spark"}
+        times = {"complete_since": 1, "complete_until": self._at(0)}
+        self._fold(tables.kubernetes_watch, **watch, **times)
 
     def _do_retire(self, which, is_retired):
         with write_transaction(self.engine) as connection:

@@ -13,6 +13,7 @@ from lineage.policy.model import DatasetRule
 from lineage.process.clock import to_micros
 from slis.evaluation import publish as publishing
 from slis.evaluation.evaluation import evaluate
+from slis.evaluation.evaluation_memory import EvaluationMemory
 from slis.evaluation.input import range_of_evaluation
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day
@@ -170,6 +171,28 @@ def test_states_keep_since_while_state_and_reason_stay(spark, catalog):
     assert freshness(14) == ("bad", "silent", to_micros(day(1, 13)), 4 * 3_600)
     rows.written(core, day(1, 14.5))
     assert freshness(15) == ("good", None, to_micros(day(1, 15)), 1_800)
+
+
+@pytest.mark.postgres_nightly(_SAME_SQL)
+def test_ages_of_unchanged_good_datasets_are_written_once_a_minute(spark, catalog):
+    """Write the age of a bad dataset, and of one that was written, at each evaluation."""
+    rows = CatalogRows(catalog, day(0))
+    names = {"core.orders": day(1, 9), "calm": day(1, 8), "busy": day(1, 8)}
+    keys = {name: rows.dataset(name) for name in names}
+    for name, written_at in names.items():
+        rows.written(keys[name], written_at)
+    memory = EvaluationMemory()
+
+    def ages(minute):
+        evaluate(spark, catalog, POLICY, day(1, 12, minute), memory=memory)
+        states = [row for row in rows.rows(tables.dataset_state) if row["sli"] == "M2"]
+        found = {row["dataset_key"]: row["age_seconds"] for row in states}
+        return [found[key] for key in keys.values()]
+
+    assert ages(0) == [3 * 3_600, 4 * 3_600, 4 * 3_600]
+    rows.written(keys["busy"], day(1, 12))
+    assert ages(0.5) == [3 * 3_600 + 30, 4 * 3_600, 30]
+    assert ages(1) == [3 * 3_600 + 60, 4 * 3_600 + 60, 60]
 
 
 def test_late_facts_amend_the_hours_they_belong_to_and_no_counter(spark, catalog):

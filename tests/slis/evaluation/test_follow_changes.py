@@ -42,7 +42,7 @@ _OF_EACH_WAY = {
     *("a limit passes", "its run is lost", "its first day ends", "its clock is ahead"),
     *("a write", "the policy", "an edge", "a learned limit", "it is retired"),
     *("a late upstream", "a similar name", "an input of a stream"),
-    "a gap excuses it no more",
+    *("a gap excuses it no more", "event logs are read after its deadline"),
 }
 _QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 

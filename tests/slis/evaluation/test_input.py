@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from pyspark.sql.types import StructType
 from sqlalchemy import insert, update
 
@@ -13,8 +14,16 @@ from lineage.policy import Policy
 from lineage.process.clock import to_micros
 from slis.evaluation import dataset_policies
 from slis.evaluation.facts_as_of import facts_as_of
-from slis.evaluation.input import _NAMES_INPUT, EvaluationInput, EvaluationRange
+from slis.evaluation.input import (
+    _LANDED_BY,
+    _NAMES_INPUT,
+    EvaluationInput,
+    EvaluationRange,
+    read_rows,
+)
+from slis.evaluation.late_writes import _LANDED
 from slis.evaluation.sli_schemas import KNOWN
+from slis.evaluation.watched_evidence import read_evidence
 from slis.evidence.merge import note_pass
 from tests.service import shop
 from tests.slis.catalog_rows import CatalogRows
@@ -23,6 +32,14 @@ from tests.slis.plans import plan_of
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NOW = EvaluationRange(as_of=NOON, previous_as_of=None, after_seq=0, last_seq=0)
 FACTS = ("write", "read_at", "failed", "started_at")
+
+
+def _compare_with_each_alone(catalog):
+    """Compare the rows of all datasets with those of each alone, and with its evidence alone."""
+    for row in read_rows(catalog, NOON).to_pylist():
+        assert read_rows(catalog, NOON, [row["dataset_key"]]).to_pylist() == [row]
+        [evidence] = read_evidence(catalog, [row["dataset_key"]]).to_pylist()
+        assert evidence == {name: row[name] for name in evidence}
 
 
 def test_the_catalog_s_rows_equal_a_fold(spark, catalog):
@@ -69,6 +86,7 @@ def test_a_job_is_seen_in_the_logs_of_its_own_namespace(spark, catalog):
 
     read = EvaluationInput(spark, catalog, NOW).datasets()
 
+    _compare_with_each_alone(catalog)
     noon = NOON.replace(tzinfo=None)
     assert {row.name: (row.job_seen_at, row.logs_read_at) for row in read.collect()} == {
         "core.orders": (noon - timedelta(hours=30), noon),
@@ -139,6 +157,7 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
 
     read = EvaluationInput(spark, catalog, NOW).datasets()
 
+    _compare_with_each_alone(catalog)
     noon = NOON.replace(tzinfo=None)
     columns = ("app_seen_at", "app_summary", "app_lacks_listener", "app_checked_at")
     assert {row.name: tuple(row[name] for name in columns) for row in read.collect()} == {
@@ -165,3 +184,13 @@ def test_runs_whose_sql_is_to_be_read_are_found_once_for_all_datasets(embedded):
     assert "SCAN s USING COVERING INDEX" in plan
     assert "SEARCH w" in plan
     assert "CORRELATED" not in plan
+
+
+@pytest.mark.parametrize("query", [_LANDED_BY, _LANDED])
+def test_the_newest_batch_is_found_by_its_number(embedded, query):
+    """Read the newest of millions of batches, and no other."""
+    with embedded.connect() as connection:
+        plan = plan_of(connection, query)
+
+    assert "USING INDEX batch_last_seq" in plan
+    assert "TEMP B-TREE" not in plan

@@ -4,7 +4,7 @@ import pytest
 
 from lineage.policy import Policy, parse_policy
 from slis.evaluation.dataset_owners import Owners
-from slis.evaluation.dataset_policies import CatalogFacts, policy_rows
+from slis.evaluation.dataset_policies import CatalogFacts, resolve_policies
 
 NOBODY = Owners({}, {}, {})
 _REVENUE, _EVIL = ("s3://lake", "mart/revenue"), ("s3://evil", "b")
@@ -27,7 +27,7 @@ def _row(names, *, tags=None, owners=None, policy=_POLICY, others=None):
         owners=Owners(owners or {}, {}, {}),
         other_names=others or {},
     )
-    return policy_rows(policy, described)[0]
+    return resolve_policies(policy, described).rows[0]
 
 
 def _decision(row):
@@ -87,7 +87,7 @@ def test_a_tag_lowers_an_inherited_tier_of_its_own_dataset_alone(name, tag, expe
     policy = Policy(owners=_POLICY.owners, datasets=_POLICY.datasets + top)
     described = CatalogFacts(dict(enumerate(names)), [(0, 1, 1, 3), (2, 0, 2, 3)], {0: tag}, NOBODY)
 
-    own, _, raw = policy_rows(policy, described)
+    own, _, raw = resolve_policies(policy, described).rows
 
     assert (own["tier"], own["tier_origin"]) == expected
     if own["tier_origin"] != "declared":
@@ -111,7 +111,7 @@ def test_the_rule_for_a_job_owns_no_declared_dataset():
     owners = Owners({}, {0: "finance"}, {})
 
     def row(name):
-        return policy_rows(policy, CatalogFacts({0: name}, [], {}, owners))[0]
+        return resolve_policies(policy, CatalogFacts({0: name}, [], {}, owners)).rows[0]
 
     assert (row(_REVENUE)["owner"], row(_REVENUE)["owner_origin"]) == (None, None)
     assert (row(_EVIL)["owner"], row(_EVIL)["owner_origin"]) == ("finance", "policy")
