@@ -150,9 +150,6 @@ new_edge = _table(
     "is_reported",
 )
 written = _table("t_written", "dataset_key", "job_namespace")  # names, and who writes them now
-known_event = _table(  # stored ones of its time
-    "t_known_event", "event_time event_key", key="event_time event_key"
-)
 known = _table(  # runs of the batch that the catalog knew before it
     "t_known",
     "run_key day id_day completed_at",  # the day that it is stored under, and that of its id

@@ -3,7 +3,6 @@
 import pytest
 
 from slis.stream.derived import failed_runs, writes
-from slis.stream.merge import merge_events
 from slis.stream.staging import staging
 from tests.slis.plans import plan_of, scanned_tables
 
@@ -19,7 +18,6 @@ _QUERIES = {  # the queries themselves
 
 
 _NEW_ROWS = {
-    "events": merge_events.EVENT_QUERY.format(chosen=f"NOT ({merge_events._IS_KNOWN})"),  # noqa: SLF001
     "writes": writes._WRITES_OF_BATCH.format(  # noqa: SLF001
         chosen=f"NOT ({writes._IS_KNOWN.format(write='w')})"  # noqa: SLF001
     ),
@@ -58,6 +56,6 @@ def test_a_root_run_is_found_by_its_id(connection):
 
 
 @pytest.mark.parametrize("query", _NEW_ROWS.values(), ids=_NEW_ROWS)
-def test_stored_events_and_writes_are_looked_up_by_their_keys(connection, query):
-    """Compare no new event with each stored one of its time: it took 0.3 ms an event."""
+def test_stored_writes_are_looked_up_by_their_keys(connection, query):
+    """Compare no new write with each stored one of its batch."""
     assert "SEARCH k USING COVERING INDEX sqlite_autoindex_t_known_" in plan_of(connection, query)
