@@ -3,6 +3,7 @@
 import pytest
 
 from slis.stream.derived import failed_runs, writes
+from slis.stream.names import rekey
 from slis.stream.staging import staging
 from tests.slis.plans import plan_of, scanned_tables
 
@@ -53,6 +54,17 @@ def test_a_root_run_is_found_by_its_id(connection):
     plan = plan_of(connection, failed_runs._STORE_ENDED.text)  # noqa: SLF001
 
     assert "SEARCH root USING INDEX run_run_id (run_id=?)" in plan
+
+
+def test_runs_of_the_edges_of_a_dataset_are_found_by_their_key(connection):
+    """Read no other row of `edge_run` when a dataset gets another key."""
+    moving, renaming = rekey._statements, rekey._renaming  # noqa: SLF001 - the statements themselves
+    every = [each.text for of in (moving, renaming) for each in of(connection.dialect)]
+    on_runs = [each for each in every if "edge_run" in each]
+
+    assert len(on_runs) == 6
+    by_key = "edge_run USING PRIMARY KEY (upstream_key=? AND downstream_key=? AND job_key="
+    assert [each for each in on_runs if by_key not in plan_of(connection, each)] == []
 
 
 @pytest.mark.parametrize("query", _NEW_ROWS.values(), ids=_NEW_ROWS)
