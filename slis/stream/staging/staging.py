@@ -9,7 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Boolean, Connection, Dialect, SmallInteger, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Connection,
+    Dialect,
+    SmallInteger,
+    Table,
+    Text,
+    bindparam,
+    text,
+)
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -39,7 +49,12 @@ _TYPES: Final[dict[type, str]] = {
     Text: "text",
     Boolean: "bool",
 }
-_EMPTYING: Final = tuple(f"DELETE FROM {name}" for name in staged_metadata.tables)  # noqa: S608 - our own
+# Those that the transaction has filled before: none, as a rule. 40 statements take twice as long.
+_FILLED: Final = text("""
+    SELECT relname FROM pg_class
+    WHERE relnamespace = pg_my_temp_schema() AND relname IN :names AND pg_relation_size(oid) > 0
+""").bindparams(bindparam("names", list(staged_metadata.tables), expanding=True))
+_EMPTYING: Final = "DELETE FROM {}"
 
 
 def create(connection: Connection) -> None:
@@ -51,8 +66,10 @@ def create(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
         for statement in _in_sqlite():
             connection.exec_driver_sql(statement)
-    else:
-        connection.exec_driver_sql("; ".join(_EMPTYING if _exist(connection) else _in_postgres()))
+    elif not _exist(connection):
+        connection.exec_driver_sql("; ".join(_in_postgres()))
+    elif filled := connection.scalars(_FILLED).all():
+        connection.exec_driver_sql("; ".join(map(_EMPTYING.format, filled)))
 
 
 def _exist(connection: Connection) -> bool:
@@ -64,7 +81,7 @@ def _exist(connection: Connection) -> bool:
 
 @cache
 def _in_sqlite() -> tuple[str, ...]:
-    return (*_creating(_SQLITE()), *_EMPTYING)
+    return (*_creating(_SQLITE()), *map(_EMPTYING.format, staged_metadata.tables))
 
 
 @cache

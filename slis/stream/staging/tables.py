@@ -126,7 +126,7 @@ touched = _table(  # what the runs of the batch read and wrote, as the catalog k
     "failure",
     "is_streaming is_history is_reported is_write is_schema_change is_dropped names_input is_wide",
 )
-Index("t_touched_run", touched.c.run_key, touched.c.direction, touched.c.dataset_key)
+Index("t_touched_run", touched.c.run_key, touched.c.dataset_key)
 streamed = _table(  # a stream's hours
     "t_streamed",
     "dataset_key bucket at rows",
