@@ -1,7 +1,7 @@
 """Engine of the catalog: SQLite in one folder, or PostgreSQL by URL."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import ExceptionContext
 
 from lineage.catalog.grown_tables import analyze_grown
-from lineage.catalog.preparations import preparations
+from lineage.catalog.preparations import Work, preparations
 from lineage.catalog.revision import KNOWN_REVISIONS, NewerCatalogError
 from lineage.catalog.trouble import DamagedCatalogError, translated_error
 
@@ -184,14 +184,15 @@ def migrate(engine: Engine, *, to: str = "head") -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     for revision, work in preparations(engine, config, to):
-        _migrate(engine, config, revision, work)
+        while _migrate(engine, config, revision, work):
+            pass
     _migrate(engine, config, to)
 
 
-def _migrate(
-    engine: Engine, config: Config, to: str, work: Callable[[Connection], None] | None = None
-) -> None:
-    def run() -> None:
+def _migrate(engine: Engine, config: Config, to: str, work: Work | None = None) -> bool:
+    """Migrate, and do this work; return whether more of it is left."""
+
+    def run() -> bool:
         with _migrating(engine) as connection:
             config.attributes["connection"] = connection
             found = MigrationContext.configure(connection).get_current_revision()
@@ -199,15 +200,14 @@ def _migrate(
                 raise NewerCatalogError(found)
             if work is None or found is None or found <= to:
                 command.upgrade(config, to)
-                if work is not None:
-                    work(connection)
+                return work is not None and bool(work(connection))
+            return False
 
     if engine.dialect.name == "sqlite":
-        run()
-        return
+        return run()
     from lineage.catalog.partitions import retry_lock_waits  # noqa: PLC0415 - only for a PostgreSQL
 
-    retry_lock_waits(run, _LOCK_TRIES)
+    return retry_lock_waits(run, _LOCK_TRIES)
 
 
 @contextmanager

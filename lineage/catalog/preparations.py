@@ -2,7 +2,7 @@
 
 A migration's transaction holds its locks until the last one has run. What would take long under
 them is prepared: the migration's `PREPARE` names functions, each of which takes no lock for long
-and may run twice.
+and may run twice. One that returns true is called again, in another transaction.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine
 
 from lineage.catalog.revision import KNOWN_REVISIONS
 
-Work = Callable[[Connection], None]
+Work = Callable[[Connection], bool | None]
 _NAME: Final = "PREPARE"
 
 

@@ -12,6 +12,7 @@ from slis.evidence.statements import (
     Given,
     executed_statements,
 )
+from slis.stream.derived.retracted_edges import remove_edges
 
 _OF_APPLICATION = f"""
     r.application_id = {SPARK_ID} AND {IN_ATTEMPT} AND coalesce(r.evidence, '') <> 'alone'
@@ -69,26 +70,16 @@ _UNCOUNTED_READS_OF_RUN = """
     AND dataset_key IN (SELECT d.canonical_key FROM run_io io
         JOIN dataset d ON d.dataset_key = io.dataset_key WHERE io.run_key = :run)
 """
-# The edges that it alone stood for go with it.
-_EDGES_OF_RUN = """
-    SELECT upstream_key, downstream_key, job_key, root_run_id FROM edge_run
-    WHERE root_run_id = :root AND NOT is_reported AND downstream_key IN (
-        SELECT d.canonical_key FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
-        WHERE io.run_key = :run AND io.direction = 'write')
-"""
+# The edges that it alone stood for go with it. SQLite keeps the order of a CROSS JOIN.
+_EDGES_OF_RUN = text("""
+    SELECT DISTINCT x.upstream_key, x.downstream_key, x.job_key, x.root_run_id
+    FROM run_io io CROSS JOIN dataset d CROSS JOIN edge e CROSS JOIN edge_run x
+    WHERE io.run_key = :run AND io.direction = 'write' AND d.dataset_key = io.dataset_key
+        AND e.downstream_key = d.canonical_key AND x.upstream_key = e.upstream_key
+        AND x.downstream_key = e.downstream_key AND x.job_key = e.job_key
+        AND x.root_run_id = :root AND NOT x.is_reported
+""")
 _FORGOTTEN = (
-    f"""
-    UPDATE edge SET runs = runs - 1 WHERE (upstream_key, downstream_key, job_key) IN (
-        SELECT upstream_key, downstream_key, job_key FROM ({_EDGES_OF_RUN}) AS gone)
-    """,  # noqa: S608 - our own tables
-    f"""
-    DELETE FROM edge WHERE runs = 0 AND (upstream_key, downstream_key, job_key) IN (
-        SELECT upstream_key, downstream_key, job_key FROM ({_EDGES_OF_RUN}) AS gone)
-    """,  # noqa: S608 - our own tables
-    f"""
-    DELETE FROM edge_run WHERE (upstream_key, downstream_key, job_key, root_run_id) IN (
-        SELECT upstream_key, downstream_key, job_key, root_run_id FROM ({_EDGES_OF_RUN}) AS gone)
-    """,  # noqa: S608 - our own tables
     """
     UPDATE dataset_activity SET last_failed_at = NULL, last_failed_run_id = NULL,
         last_failure = NULL
@@ -120,6 +111,8 @@ def _forget(connection: Connection, run: int, root: str) -> list[Row[Any]]:
     """Remove a run that stood for events to come; returns its writes."""
     keys: Given = {"run": run, "root": root}
     writes = connection.execute(text(_WRITES_OF_RUN), {"run": run}).all()
+    edges = [dict(edge) for edge in connection.execute(_EDGES_OF_RUN, keys).mappings()]
+    remove_edges(connection, edges)
     for statement in _FORGOTTEN:
         executed_statements(connection, statement, keys)
     return list(writes)

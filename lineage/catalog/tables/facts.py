@@ -181,7 +181,6 @@ edge_run = Table(
     Column("origin", Text),  # as in `edge`, of this run
     # Of retention alone: by ranges of pages, it costs a new row next to nothing.
     Index("edge_run_seen", "seen_at", postgresql_using="brin"),
-    Index("edge_run_downstream", "downstream_key"),  # of a dataset that gets another key
     sqlite_with_rowid=False,
 )
 

@@ -33,7 +33,14 @@ event = Table(
     flag("is_streaming"),
     flag("is_history"),
     flag("is_skewed"),  # the producer's clock ran over 5 min ahead; event_time is clamped
-    Index("event_last_seq", "last_seq"),
+    # By ranges of pages, as events are stored in the order of batches: it costs a new event next
+    # to nothing. `autosummarize`, or each reader would read all pages since the last autovacuum.
+    Index(
+        "event_last_seq",
+        "last_seq",
+        postgresql_using="brin",
+        postgresql_with={"autosummarize": "on"},
+    ),
     sqlite_with_rowid=False,
     postgresql_partition_by="RANGE (event_time)",
 )

@@ -28,8 +28,7 @@ _IS_INFERRED = f"""
         WHERE n.run_key = r.run_key AND x.canonical_key = {{canonical}}
             AND y.canonical_key <> x.canonical_key)
 """  # noqa: S608 - our own columns
-# Runs `r` and what they read and wrote, `io`, by canonical dataset, with what makes them a write.
-CONTRIBUTIONS = f"""
+_CONTRIBUTIONS = f"""
     SELECT run_key, dataset_key, first_event_at, last_event_at, started_at, completed_at, failed_at,
         nominal_start_at, rows, schema_key, code_version, root_run_id, run_id,
         job_namespace, job_name,
@@ -63,7 +62,7 @@ CONTRIBUTIONS = f"""
                 CASE WHEN io.is_reported AND coalesce(r.evidence, 'failed') = 'failed'
                     THEN 1 ELSE 0 END AS is_reported,
                 {FAILURE} AS failure,
-                CASE WHEN io.direction = 'write' AND {_IS_INFERRED} THEN 1
+                CASE WHEN io.direction = 'write' AND {{inferred}} THEN 1
                     ELSE max(CASE WHEN io.direction = 'read' AND io.is_reported THEN 1 ELSE 0 END)
                     OVER (PARTITION BY r.run_key) END AS names_input,
                 CASE WHEN {IS_CONNECTOR} THEN 0 ELSE 1 END
@@ -85,20 +84,27 @@ _COLUMNS = (
     "is_schema_change, is_dropped, names_input, is_wide"
 )
 
-_TOUCHED = text(
-    f"INSERT INTO t_touched ({_COLUMNS}) "
-    + CONTRIBUTIONS.format(
-        chosen="t_run r JOIN t_io io ON io.run_key = r.run_key", canonical="io.canonical_key"
-    )
-)
+
+def select_contributions(chosen: str, canonical: str, *, has_inferred: bool = True) -> str:
+    """Return the query of what runs read and wrote, with what makes them a write.
+
+    Args:
+        chosen: the runs `r`, and what they read and wrote, `io`.
+        canonical: the key of its canonical dataset.
+        has_inferred: whether a run of these has inferred inputs: most batches have no such run.
+    """
+    inferred = _IS_INFERRED.format(canonical=canonical) if has_inferred else "1 = 0"
+    return _CONTRIBUTIONS.format(chosen=chosen, canonical=canonical, inferred=inferred)
 
 
-def collect_contributions(connection: Connection) -> None:
+def collect_contributions(connection: Connection, *, has_inferred: bool) -> None:
     """Select what the batch's runs contribute now (`staging.touched`).
 
     Their streams' hours, and the jobs that they are of.
     """
-    connection.execute(_TOUCHED)
+    chosen = "t_run r JOIN t_io io ON io.run_key = r.run_key"
+    query = select_contributions(chosen, "io.canonical_key", has_inferred=has_inferred)
+    connection.execute(text(f"INSERT INTO t_touched ({_COLUMNS}) {query}"))
     connection.execute(text(_STREAMED))
     key_jobs(connection, _JOBS)
 

@@ -32,8 +32,8 @@ def derive_facts(connection: Connection, landed_at: int, stale: Iterable[Row[Any
         stale: writes to recompute.
     """
     stage_missing(connection)
-    infer_inputs(connection)
-    collect_contributions(connection)
+    has_inferred = infer_inputs(connection)
+    collect_contributions(connection, has_inferred=has_inferred)
     derive_writes(connection, landed_at)
     for write in stale:
         recompute_write(connection, write, landed_at)

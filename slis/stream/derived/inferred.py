@@ -189,13 +189,13 @@ def _retract(connection: Connection, run: int, root: str) -> None:
         connection.execute(statement, {"run": run})
 
 
-def infer_inputs(connection: Connection) -> None:
+def infer_inputs(connection: Connection) -> bool:
     """Put the inferred inputs of the batch's runs into `staging.inferred`, by canonical dataset.
 
-    Sources that no event names as a dataset become datasets.
+    Sources that no event names as a dataset become datasets. Return whether a run has any.
     """
     if not _is_any_inferred(connection):
-        return
+        return False
     new = connection.execute(_NEW_SOURCES).all()
     seen = {"first_seen_at": least, "last_seen_at": greatest}
     upsert(connection, tables.dataset, _SOURCES, seen, keeps="namespace name canonical_key")
@@ -208,3 +208,4 @@ def infer_inputs(connection: Connection) -> None:
         resolve_components(connection, {key for key, _ in folders})
         renew_canonical_keys(connection)
     connection.execute(_INFERRED)
+    return True

@@ -24,7 +24,7 @@ from lineage.catalog.queries import (
     write_bucket,
 )
 from lineage.catalog.upsert import ColumnFold, at_the_later, both, either, greatest, upsert
-from slis.stream.derived.contributions import CONTRIBUTIONS, key_jobs
+from slis.stream.derived.contributions import key_jobs, select_contributions
 
 
 def _of_the_later_job(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401 - columns
@@ -158,7 +158,7 @@ _OF_ROOT = f"""
 """
 _WRITES_OF_ROOT = _WRITES.format(
     contributions=f"""(
-        SELECT * FROM ({CONTRIBUTIONS.format(chosen=_OF_ROOT, canonical="d.canonical_key")}) AS o
+        SELECT * FROM ({select_contributions(_OF_ROOT, "d.canonical_key")}) AS o
         WHERE o.dataset_key = :dataset
     )""",  # noqa: S608 - our own tables
     bucket=_BUCKET,

@@ -12,12 +12,12 @@ from sqlalchemy.exc import IntegrityError
 
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
-from lineage.catalog.upsert import newest, upsert
+from lineage.catalog.upsert import insert_for, newest, upsert
 from lineage.process.clock import Clock, to_micros
 from slis.stream.derived.derive_facts import holds_news
 from slis.stream.merge.facts_of_batch import merge_facts_of_batch
-from slis.stream.merge.merge_events import StoredEvents, store_events
-from slis.stream.merge.repeats import find_repeats
+from slis.stream.merge.merge_events import STAGED, StoredEvents, store_events
+from slis.stream.merge.repeats import columns_of, find_repeats
 from slis.stream.staging import staging
 from slis.stream.staging.staging import StagedRows
 
@@ -169,15 +169,35 @@ def _merge_rows(
     finds_remains: bool,
 ) -> MergeResult:
     staging.create(connection)
-    staging.fill(connection, rows)
+    # Most events are stored without it.
+    staging.fill(connection, {table: of for table, of in rows.items() if table != STAGED})
     repeats = find_repeats(rows)
     merge_facts_of_batch(connection, to_micros(clock()), repeats, finds_remains=finds_remains)
     # The last statements, so that what they call the commit is close to it.
     at = to_micros(clock())
     stored = store_events(
-        connection, landed_at=at, last_seq=log_range.last_seq, has_repeats=repeats.events
+        connection, rows, landed_at=at, last_seq=log_range.last_seq, has_repeats=repeats.events
     )
-    return _record(connection, log_range, len(rows["s_event"][1]), stored, at)
+    _record_failed(connection, rows, at)
+    return _record(connection, log_range, len(rows[STAGED][1]), stored, at)
+
+
+def _record_failed(connection: Connection, rows: StagedRows, landed_at: int) -> None:
+    found = columns_of(rows, STAGED, "seq", "problem", "detail", "is_history")
+    failed = [
+        {
+            "spool_seq": seq,
+            "reason": problem,
+            "detail": detail,
+            "is_history": is_history == 1,
+            "landed_at": landed_at,
+        }
+        for seq, problem, detail, is_history in found
+        if problem is not None
+    ]
+    if failed:
+        once = insert_for(connection.dialect)(tables.pipeline_error).on_conflict_do_nothing()
+        connection.execute(once, failed)
 
 
 def _record(
@@ -187,18 +207,6 @@ def _record(
     stored: StoredEvents,
     landed_at: int,
 ) -> MergeResult:
-    failed = (
-        "SELECT seq AS spool_seq, problem AS reason, detail, is_history = 1 AS is_history, "
-        ":landed_at AS landed_at FROM s_event WHERE problem IS NOT NULL"
-    )
-    upsert(
-        connection,
-        tables.pipeline_error,
-        failed,
-        {},
-        keeps="reason detail is_history landed_at",
-        given={"landed_at": landed_at},
-    )
     landed = MergeResult(events=events, duplicates=events - stored.new - stored.unreadable)
     record_batch(
         connection,

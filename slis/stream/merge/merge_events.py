@@ -1,41 +1,37 @@
 """Events of a batch, each stored once."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, Row, text
+from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.new_rows import insert_or_fold
 from lineage.catalog.upsert import upsert
-from slis.stream.merge.repeats import query_for
+from slis.stream.merge.repeats import columns_of, query_for
+from slis.stream.reading.problems import CORE_UNREADABLE
+from slis.stream.staging import staging
+from slis.stream.staging.staging import StagedRows
 
-_COUNT = text("""
-    SELECT count(*) AS events, min(event_time) AS first, max(event_time) AS last,
-        coalesce(sum(CASE WHEN problem = 'core_unreadable' THEN 1 END), 0) AS unreadable,
-        coalesce(sum(CASE WHEN is_history = 1 THEN 1 END), 0) AS history
-    FROM s_event
-""")
-EVENT_QUERY: Final = """
+STAGED: Final = "s_event"
+# Of events of which some are stored, or of which the batch has one several times.
+EVENT_QUERY: Final = f"""
     SELECT event_time, event_key, :landed_at AS landed_at, :last_seq AS last_seq,
         max(is_streaming) = 1 AS is_streaming, min(is_history) = 1 AS is_history,
         max(is_skewed) = 1 AS is_skewed
-    FROM s_event
-    WHERE (event_time IS NOT NULL AND problem IS NULL OR problem <> 'core_unreadable')
-        AND {chosen}
+    FROM {STAGED}
+    WHERE event_time IS NOT NULL AND problem IS NULL OR problem <> '{CORE_UNREADABLE}'
     GROUP BY event_time, event_key
-"""
+"""  # noqa: S608 - our own names
 _KEEPS: Final = "landed_at last_seq is_streaming is_history is_skewed"
-_OF_ITS_TIME: Final = "FROM event WHERE event_time BETWEEN :first AND :last"
-_COUNT_STORED = text(f"SELECT count(*) FROM (SELECT 1 {_OF_ITS_TIME} LIMIT :most) AS stored")  # noqa: S608
-_STORE_KNOWN = text(
-    f"INSERT INTO t_known_event (event_time, event_key) SELECT event_time, event_key {_OF_ITS_TIME}"
+_NEAR: Final = text("""
+    SELECT event_time, event_key FROM event WHERE event_time BETWEEN :first AND :last LIMIT :most
+""")
+_COLUMNS: Final = (
+    *("event_time", "event_key", "is_streaming", "is_history", "is_skewed"),
+    *("landed_at", "last_seq"),
 )
-# `NOT IN` of several columns makes SQLite compare each event with each.
-_IS_KNOWN: Final = """
-    EXISTS (SELECT 1 FROM t_known_event k
-        WHERE k.event_time = s_event.event_time AND k.event_key = s_event.event_key)
-"""
+_Row = tuple[Any, ...]
 
 
 class StoredEvents(msgspec.Struct, frozen=True):
@@ -53,35 +49,60 @@ class StoredEvents(msgspec.Struct, frozen=True):
 
 
 def store_events(
-    connection: Connection, *, landed_at: int, last_seq: int, has_repeats: bool
+    connection: Connection, rows: StagedRows, *, landed_at: int, last_seq: int, has_repeats: bool
 ) -> StoredEvents:
     """Store the events of the batch.
 
     Args:
         connection: inside the transaction of the batch.
+        rows: of the batch.
         landed_at: of the new ones.
         last_seq: of the batch.
         has_repeats: whether the batch has an event several times.
     """
-    counted = connection.execute(_COUNT).one()
-    at = {"landed_at": landed_at, "last_seq": last_seq}
-    query = query_for(EVENT_QUERY, has_repeats=has_repeats)
-    return StoredEvents(_store(connection, query, counted, at), counted.unreadable, counted.history)
+    problems = [problem for (problem,) in columns_of(rows, STAGED, "problem")]
+    histories = [is_history for (is_history,) in columns_of(rows, STAGED, "is_history")]
+    readable = _readable_events(rows)
+    known = None if has_repeats else _find_known(connection, readable)
+    if known is None:
+        stored = _fold_all(connection, rows, landed_at, last_seq, has_repeats=has_repeats)
+    else:
+        new = [(*each, landed_at, last_seq) for each in readable if each[:2] not in known]
+        staging.insert_rows(connection, tables.event, _COLUMNS, new)
+        stored = len(new)
+    return StoredEvents(stored, problems.count(CORE_UNREADABLE), sum(histories))
 
 
-def _store(connection: Connection, query: str, counted: Row[Any], at: dict[str, int]) -> int:
-    """Store the events, and return how many are new.
+def _readable_events(rows: StagedRows) -> list[_Row]:
+    """Return the rows of `event`, without the columns of the batch."""
+    return [
+        (event_time, key, is_streaming == 1, is_history == 1, is_skewed == 1)
+        for event_time, key, is_streaming, is_history, is_skewed, problem in columns_of(
+            rows, STAGED, *_COLUMNS[:5], "problem"
+        )
+        if problem != CORE_UNREADABLE and (event_time is not None or problem is not None)
+    ]
+
+
+def _find_known(connection: Connection, events: Sequence[_Row]) -> set[tuple[int, int]] | None:
+    """Return the keys of the events that are stored; None where more are near than the batch has.
 
     A batch that follows the one before finds few events of its time. One that repeats a year of
-    them looks each up by its key.
+    them finds more than it has itself.
     """
-    span = {"first": counted.first, "last": counted.last}
-    most = counted.events + 1
-    near: int = connection.execute(_COUNT_STORED, {**span, "most": most}).scalar_one()
-    if near == most:
-        every = query.format(chosen="1 = 1")
-        return upsert(connection, tables.event, every, {}, keeps=_KEEPS, given=at)
-    if near:
-        connection.execute(_STORE_KNOWN, span)
-    known: dict[str, Any] = {"known": _IS_KNOWN, "is_any_known": near > 0}
-    return insert_or_fold(connection, tables.event, query, {}, keeps=_KEEPS, given=at, **known)
+    if not events:
+        return set()
+    times = [each[0] for each in events]
+    most = len(events) + 1
+    near = connection.execute(_NEAR, {"first": min(times), "last": max(times), "most": most}).all()
+    return {(event_time, key) for event_time, key in near} if len(near) < most else None
+
+
+def _fold_all(
+    connection: Connection, rows: StagedRows, landed_at: int, last_seq: int, *, has_repeats: bool
+) -> int:
+    """Look each event up by its key; return how many are new."""
+    staging.fill(connection, {STAGED: rows[STAGED]})
+    query = query_for(EVENT_QUERY, has_repeats=has_repeats)
+    given = {"landed_at": landed_at, "last_seq": last_seq}
+    return upsert(connection, tables.event, query, {}, keeps=_KEEPS, given=given)

@@ -97,6 +97,11 @@ _OF_DATASETS = {
     "ownership": " AND subject = 'dataset'",
     "description": " AND subject IN ('dataset', 'fields')",
 }
+# The runs of an edge begin with its key: they need no index of their own by what is written.
+_OF_EDGES = """
+    (upstream_key, downstream_key, job_key) IN (
+        SELECT upstream_key, downstream_key, job_key FROM edge WHERE {which})
+"""
 
 _OTHER_NAMES = """
     EXISTS (SELECT 1 FROM dataset n WHERE n.canonical_key = d.dataset_key
@@ -109,7 +114,8 @@ _HAS_ROWS = " OR ".join(
             f"EXISTS (SELECT 1 FROM {table.name} WHERE {column} = d.dataset_key"  # noqa: S608
             f"{_OF_DATASETS.get(table.name, '')})"
             for table, column in (
-                *((table, column) for table, column, _ in _MOVED),
+                # Runs of an edge are not there without the edge.
+                *((table, column) for table, column, _ in _MOVED if table is not tables.edge_run),
                 *((table, "dataset_key") for table in _DROPPED),
             )
         ),
@@ -149,13 +155,16 @@ def _moving(
     dialect: Dialect, table: Table, column: str, folds: dict[str, ColumnFold]
 ) -> Iterator[TextClause]:
     names = [c.name for c in table.primary_key if c.name != column] + list(folds)
-    where = f"WHERE {column} = :old"
-    where += _OF_DATASETS.get(table.name, "")
+    where = _where(table, f"{column} = :old") + _OF_DATASETS.get(table.name, "")
     select = (
         f"SELECT CAST(:new AS BIGINT) AS {column}, {', '.join(names)} FROM {table.name} {where}"  # noqa: S608 - our own tables
     )
     yield prepare(dialect, table, select, folds)
     yield text(f"DELETE FROM {table.name} {where}")  # noqa: S608
+
+
+def _where(table: Table, which: str) -> str:
+    return f"WHERE {_OF_EDGES.format(which=which) if table is tables.edge_run else which}"
 
 
 def _rename_jobs(connection: Connection, old: Sequence[int], new: int) -> None:
@@ -186,7 +195,7 @@ _JOBS = text("""
 @cache
 def _renaming(dialect: Dialect) -> tuple[TextClause, ...]:
     """Return the statements that change a job's key, by `dataset`, `wrong` and `right`."""
-    where = "WHERE downstream_key = :dataset AND job_key = :wrong"
+    which = "downstream_key = :dataset AND job_key = :wrong"
     seen_in_run = ", ".join(["upstream_key", "downstream_key", "root_run_id", *_SEEN_IN_RUN])
     edge = ", ".join(["upstream_key", "downstream_key", *_JOB, *_EDGE])
     return (
@@ -204,10 +213,11 @@ def _renaming(dialect: Dialect) -> tuple[TextClause, ...]:
                 prepare(
                     dialect,
                     table,
-                    f"SELECT CAST(:right AS BIGINT) AS job_key, {names} FROM {table.name} {where}",  # noqa: S608
+                    f"SELECT CAST(:right AS BIGINT) AS job_key, {names} FROM {table.name}"  # noqa: S608
+                    f" {_where(table, which)}",
                     folds,
                 ),
-                text(f"DELETE FROM {table.name} {where}"),  # noqa: S608
+                text(f"DELETE FROM {table.name} {_where(table, which)}"),  # noqa: S608
             )
         ),
     )

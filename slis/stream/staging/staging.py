@@ -9,7 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Connection, Dialect, SmallInteger, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Connection,
+    Dialect,
+    SmallInteger,
+    Table,
+    Text,
+    bindparam,
+    text,
+)
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -33,8 +43,18 @@ _SETTINGS: Final = {
 }
 # Names of types in PostgreSQL. Rows in its binary format need no parser: 0.5 of 2.8 µs an event of
 # the server, and 1 µs of the pipeline.
-_TYPES: Final[dict[type, str]] = {BigInteger: "int8", SmallInteger: "int2", Text: "text"}
-_EMPTYING: Final = tuple(f"DELETE FROM {name}" for name in staged_metadata.tables)  # noqa: S608 - our own
+_TYPES: Final[dict[type, str]] = {
+    BigInteger: "int8",
+    SmallInteger: "int2",
+    Text: "text",
+    Boolean: "bool",
+}
+# Those that the transaction has filled before: none, as a rule. 40 statements take twice as long.
+_FILLED: Final = text("""
+    SELECT relname FROM pg_class
+    WHERE relnamespace = pg_my_temp_schema() AND relname IN :names AND pg_relation_size(oid) > 0
+""").bindparams(bindparam("names", list(staged_metadata.tables), expanding=True))
+_EMPTYING: Final = "DELETE FROM {}"
 
 
 def create(connection: Connection) -> None:
@@ -46,8 +66,10 @@ def create(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
         for statement in _in_sqlite():
             connection.exec_driver_sql(statement)
-    else:
-        connection.exec_driver_sql("; ".join(_EMPTYING if _exist(connection) else _in_postgres()))
+    elif not _exist(connection):
+        connection.exec_driver_sql("; ".join(_in_postgres()))
+    elif filled := connection.scalars(_FILLED).all():
+        connection.exec_driver_sql("; ".join(map(_EMPTYING.format, filled)))
 
 
 def _exist(connection: Connection) -> bool:
@@ -59,7 +81,7 @@ def _exist(connection: Connection) -> bool:
 
 @cache
 def _in_sqlite() -> tuple[str, ...]:
-    return (*_creating(_SQLITE()), *_EMPTYING)
+    return (*_creating(_SQLITE()), *map(_EMPTYING.format, staged_metadata.tables))
 
 
 @cache
@@ -85,13 +107,15 @@ def _creating(dialect: Dialect) -> Iterator[str]:
 def fill(connection: Connection, rows: StagedRows) -> None:
     """Put rows, each with its columns, into the tables of these names."""
     for table, (columns, values) in rows.items():
-        if values:
-            _insert(connection, staged_metadata.tables[table], columns, values)
+        insert_rows(connection, staged_metadata.tables[table], columns, values)
 
 
-def _insert(
+def insert_rows(
     connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[_Row]
 ) -> None:
+    """Insert rows of these columns, none of which the table has, into any table."""
+    if not rows:
+        return
     if connection.dialect.name == "postgresql":
         _copy(connection, table, columns, rows)
         return

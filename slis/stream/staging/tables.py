@@ -126,7 +126,7 @@ touched = _table(  # what the runs of the batch read and wrote, as the catalog k
     "failure",
     "is_streaming is_history is_reported is_write is_schema_change is_dropped names_input is_wide",
 )
-Index("t_touched_run", touched.c.run_key, touched.c.direction, touched.c.dataset_key)
+Index("t_touched_run", touched.c.run_key, touched.c.dataset_key)
 streamed = _table(  # a stream's hours
     "t_streamed",
     "dataset_key bucket at rows",
@@ -150,9 +150,6 @@ new_edge = _table(
     "is_reported",
 )
 written = _table("t_written", "dataset_key", "job_namespace")  # names, and who writes them now
-known_event = _table(  # stored ones of its time
-    "t_known_event", "event_time event_key", key="event_time event_key"
-)
 known = _table(  # runs of the batch that the catalog knew before it
     "t_known",
     "run_key day id_day completed_at",  # the day that it is stored under, and that of its id

@@ -37,6 +37,7 @@ _OTHERS = {
     "rows": written_rows.COUNT,
     "settled": missing._SETTLED,  # noqa: SLF001
     "roots": match._ROOTS,  # noqa: SLF001
+    "edges": match._EDGES_OF_RUN.text,  # noqa: SLF001
     **{common: match._MATCHED.format(common=common) for common in match._CONDITIONS},  # noqa: SLF001
 }
 

@@ -3,7 +3,7 @@
 import pytest
 
 from slis.stream.derived import failed_runs, writes
-from slis.stream.merge import merge_events
+from slis.stream.names import rekey
 from slis.stream.staging import staging
 from tests.slis.plans import plan_of, scanned_tables
 
@@ -19,7 +19,6 @@ _QUERIES = {  # the queries themselves
 
 
 _NEW_ROWS = {
-    "events": merge_events.EVENT_QUERY.format(chosen=f"NOT ({merge_events._IS_KNOWN})"),  # noqa: SLF001
     "writes": writes._WRITES_OF_BATCH.format(  # noqa: SLF001
         chosen=f"NOT ({writes._IS_KNOWN.format(write='w')})"  # noqa: SLF001
     ),
@@ -57,7 +56,18 @@ def test_a_root_run_is_found_by_its_id(connection):
     assert "SEARCH root USING INDEX run_run_id (run_id=?)" in plan
 
 
+def test_runs_of_the_edges_of_a_dataset_are_found_by_their_key(connection):
+    """Read no other row of `edge_run` when a dataset gets another key."""
+    moving, renaming = rekey._statements, rekey._renaming  # noqa: SLF001 - the statements themselves
+    every = [each.text for of in (moving, renaming) for each in of(connection.dialect)]
+    on_runs = [each for each in every if "edge_run" in each]
+
+    assert len(on_runs) == 6
+    by_key = "edge_run USING PRIMARY KEY (upstream_key=? AND downstream_key=? AND job_key="
+    assert [each for each in on_runs if by_key not in plan_of(connection, each)] == []
+
+
 @pytest.mark.parametrize("query", _NEW_ROWS.values(), ids=_NEW_ROWS)
-def test_stored_events_and_writes_are_looked_up_by_their_keys(connection, query):
-    """Compare no new event with each stored one of its time: it took 0.3 ms an event."""
+def test_stored_writes_are_looked_up_by_their_keys(connection, query):
+    """Compare no new write with each stored one of its batch."""
     assert "SEARCH k USING COVERING INDEX sqlite_autoindex_t_known_" in plan_of(connection, query)

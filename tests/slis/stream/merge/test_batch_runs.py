@@ -4,9 +4,11 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.event import listens_for
 
 from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
+from slis.stream.facts.facts import EventRow
 from slis.stream.merge.merge import LogRange, merge
 from tests.slis.stream.spools import rows
 from tests.slis.stream.staged import merge_staged, staged_run
@@ -16,7 +18,6 @@ _EDGES = """
     JOIN dataset u ON u.dataset_key = e.upstream_key
     JOIN dataset d ON d.dataset_key = e.downstream_key ORDER BY 1, 2
 """
-_COLUMNS = ("seq", "event_time", "event_key", "is_streaming", "is_history", "is_skewed")
 
 
 def test_a_known_run_has_what_its_earlier_events_name(catalog, at):
@@ -70,9 +71,13 @@ def merge_events(catalog, at):
         found = []
         for number, seconds in enumerate(batches):
             times = [to_micros(at(8) + timedelta(seconds=second)) for second in seconds]
-            events = [(seq, time, time, 0, 0, 0) for seq, time in enumerate(times)]
+            events = [
+                EventRow(seq, "run", time, time, 0, 0, 0, None, None)
+                for seq, time in enumerate(times)
+            ]
             log_range = LogRange("spool", number, number, number + 1)
-            found.append(merge(catalog, log_range, {"s_event": (_COLUMNS, events)}, lambda: at(12)))
+            staged = {"s_event": (EventRow._fields, events)}
+            found.append(merge(catalog, log_range, staged, lambda: at(12)))
         return [landed.duplicates for landed in found]
 
     return merged
@@ -95,3 +100,20 @@ def test_an_event_is_stored_once(catalog, merge_events, second, duplicates):
 
     assert merge_events(first, second) == [0, duplicates]
     assert rows(catalog, "SELECT count(*) FROM event") == [(len({*first, *second}),)]
+
+
+@pytest.mark.parametrize("catalogs", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("second", "staged"), [([4, 5], 0), ([3, 4, 5], 0), ([1, 3], 1), ([7, 7, 8], 1)]
+)
+def test_events_of_a_batch_that_follows_are_not_staged(catalog, merge_events, second, staged):
+    """Stage those that are folded into stored ones, or into each other."""
+    inserted = []
+
+    @listens_for(catalog, "before_cursor_execute")
+    def _note(_connection, _cursor, statement, *_):  # noqa: ANN002
+        inserted.append(statement.startswith("INSERT INTO s_event"))
+
+    merge_events([1, 2, 3], second)
+
+    assert inserted.count(True) == staged

@@ -29,6 +29,17 @@ def test_the_tables_are_made_once_a_session_and_emptied_by_each_commit(catalog):
         assert _stage(session, 3) == (first, 0)
 
 
+def test_rows_that_the_transaction_staged_before_are_gone(catalog):
+    """Empty the tables also for the second use in a transaction, as reading evidence has."""
+    with catalog.connect() as session:
+        _stage(session)
+        staging.create(session)
+        staging.fill(session, {"s_run": (("run_key",), [(1,)])})
+        staging.create(session)
+
+        assert session.scalar(text("SELECT count(*) FROM s_run")) == 0
+
+
 def test_rows_of_a_transaction_that_failed_are_gone(catalog):
     """Undo them with it: only a commit empties the tables."""
     with catalog.connect() as session:

@@ -3,8 +3,8 @@
 from alembic import op
 from sqlalchemy import Connection
 
-revision = "0023"
-down_revision = "0022"
+revision = "0024"
+down_revision = "0023"
 
 # Longer than a second: only then PostgreSQL ends an autovacuum that is in the way.
 _LOCK = "SET LOCAL lock_timeout = '2s'"
