@@ -81,7 +81,7 @@ class LimitedConnection(psycopg.Connection[Any]):
         self.execute(limit_statements(seconds))
 
 
-def explain_error(error: BaseException) -> CatalogError | None:
+def explain_postgres_error(error: BaseException) -> CatalogError | None:
     """Return the error to report for any failure of the server; None for an invalid statement."""
     if not isinstance(error, _FAILURES):
         return None

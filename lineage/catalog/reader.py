@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 
 from lineage.catalog.rows import Row, name_rows
-from lineage.catalog.trouble import BUSY_SECONDS, CatalogError, explain_error
+from lineage.catalog.trouble import BUSY_SECONDS, CatalogError, explain_sqlite_error
 
 if TYPE_CHECKING:
     from lineage.catalog.postgres import Connections
@@ -192,7 +192,7 @@ def _translated(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         if "no such table" in str(error):
             raise NoCatalogError(str(error)) from error
-        if (trouble := explain_error(error, str(path))) is not None:
+        if (trouble := explain_sqlite_error(error, str(path))) is not None:
             raise trouble from error
         raise
 

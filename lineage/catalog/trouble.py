@@ -63,7 +63,7 @@ def translated_error(error: BaseException, path: str) -> CatalogError | None:
     return None
 
 
-def explain_error(error: sqlite3.Error, path: str) -> CatalogError | None:
+def explain_sqlite_error(error: sqlite3.Error, path: str) -> CatalogError | None:
     """Return the error to report for any failure of the file; None for an invalid statement."""
     if (trouble := translated_error(error, path)) is not None:
         return trouble

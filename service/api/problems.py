@@ -14,8 +14,7 @@ from lineage.catalog.trouble import CatalogError
 from lineage.errors import RequestError
 from service.errors import RejectedInputError, UnknownDatasetError, UnknownNodeError
 from service.explorer.rendering import PAGE_HEADERS, render_page
-from service.queries.catalog_failure import catalog_failure
-from service.queries.catalog_session import unreachable_error
+from service.queries.catalog_session import catalog_failure, unreachable_error
 
 _log = structlog.get_logger()
 PROBLEM_MEDIA_TYPE = "application/problem+json"

@@ -138,8 +138,11 @@ def _end_unwritten(error: OSError) -> NoReturn:
 def _catalog_trouble(error: Exception) -> str | None:
     """Explain a failure of the catalog's file or server."""
     # Few commands fail, and the others do without these imports.
-    from service.queries.catalog_failure import catalog_failure, sqlite_file  # noqa: PLC0415
-    from service.queries.catalog_session import unreachable_error  # noqa: PLC0415
+    from service.queries.catalog_session import (  # noqa: PLC0415
+        catalog_failure,
+        sqlite_file,
+        unreachable_error,
+    )
 
     if isinstance(error, CatalogError):
         return str(unreachable_error(error))

@@ -11,9 +11,14 @@ import pytest
 from litestar.testing import TestClient
 from sqlalchemy import Engine
 
-from lineage.catalog.postgres import explain_error as explain_postgres
+from lineage.catalog.postgres import explain_postgres_error
 from lineage.catalog.reader import UnreachableCatalogError
-from lineage.catalog.trouble import BUSY_SECONDS, BusyCatalogError, CatalogError, explain_error
+from lineage.catalog.trouble import (
+    BUSY_SECONDS,
+    BusyCatalogError,
+    CatalogError,
+    explain_sqlite_error,
+)
 from lineage.process.clock import system_clock
 from service.api.app import create_app
 from service.runtime.settings import Settings
@@ -110,7 +115,7 @@ def test_an_invalid_statement_keeps_its_traceback(code: int, kind: type):
     error = sqlite3.OperationalError("as SQLite says it")
     error.sqlite_errorcode = code
 
-    assert type(explain_error(error, "/data/catalog.db")) is kind
+    assert type(explain_sqlite_error(error, "/data/catalog.db")) is kind
 
 
 @pytest.mark.parametrize(
@@ -129,13 +134,13 @@ def test_a_failure_of_the_server_is_named_by_its_code(state: str, kind: type):
     """Keep the traceback of an invalid statement here, too."""
     error = psycopg.errors.lookup(state)("as PostgreSQL says it")
 
-    assert type(explain_postgres(error)) is kind
+    assert type(explain_postgres_error(error)) is kind
 
 
 def test_a_connection_that_was_cut_is_a_server_that_is_away():
     """Use the class for which the setting is named."""
     error = psycopg.OperationalError("server closed the connection unexpectedly\n more")
 
-    found = explain_postgres(error)
+    found = explain_postgres_error(error)
     assert isinstance(found, UnreachableCatalogError)
     assert str(found) == "server closed the connection unexpectedly"
