@@ -16,9 +16,8 @@ from sqlalchemy.engine import ExceptionContext
 from lineage.catalog.grown_tables import analyze_grown
 from lineage.catalog.preparations import Work, preparations
 from lineage.catalog.revision import KNOWN_REVISIONS, NewerCatalogError
-from lineage.catalog.trouble import DamagedCatalogError, translated_error
+from lineage.catalog.trouble import BUSY_SECONDS, DamagedCatalogError, translated_error
 
-BUSY_TIMEOUT_SECONDS = 10
 # A merge of 25,000 events, or the wait for another's turn, takes minutes on a busy machine.
 STATEMENT_SECONDS = 600.0
 MOST_CONNECTIONS = 15
@@ -120,7 +119,7 @@ def _set_pragmas(connection: sqlite3.Connection) -> None:
     for pragma in (
         "journal_mode=WAL",
         "synchronous=FULL",
-        f"busy_timeout={BUSY_TIMEOUT_SECONDS * 1000}",
+        f"busy_timeout={BUSY_SECONDS * 1000}",
         f"cache_size=-{_CACHE_KIB}",
         f"journal_size_limit={_LOG_BYTES}",
     ):

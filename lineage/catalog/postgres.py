@@ -19,6 +19,9 @@ from psycopg import IsolationLevel
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 
+from lineage.catalog.reader import UnreachableCatalogError
+from lineage.catalog.trouble import CatalogError
+
 CONNECT_SECONDS: Final = 5
 # For libpq: how long a connection is believed in that answers nothing, not even its kernel.
 PARAMETERS: Final[dict[str, int]] = {
@@ -32,6 +35,13 @@ PARAMETERS: Final[dict[str, int]] = {
 # A connection is opened again: it follows a pooler or a server that was added since, and the
 # server frees what the session has gathered.
 REPLACED_SECONDS: Final = 1_800
+# The other classes of psycopg mean an invalid statement: a bug, whose traceback is needed.
+_FAILURES: Final = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.InternalError,
+    psycopg.errors.InsufficientPrivilege,
+)
 _PING_SECONDS: Final = 2.0
 _GRACE_SECONDS: Final = 2.0  # in which the server ends a statement by itself
 
@@ -69,6 +79,16 @@ class LimitedConnection(psycopg.Connection[Any]):
         """
         self.seconds = seconds
         self.execute(limit_statements(seconds))
+
+
+def explain_postgres_error(error: BaseException) -> CatalogError | None:
+    """Return the error to report for any failure of the server; None for an invalid statement."""
+    if not isinstance(error, _FAILURES):
+        return None
+    text = str(error).partition("\n")[0]
+    if error.sqlstate is None:
+        return UnreachableCatalogError(text)
+    return CatalogError(f"LINEWARD_CATALOG_URL: PostgreSQL reports: {text}")
 
 
 def limit_statements(seconds: float | None) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 
 from lineage.catalog.rows import Row, name_rows
-from lineage.catalog.trouble import CatalogError, translated_error
+from lineage.catalog.trouble import BUSY_SECONDS, CatalogError, explain_sqlite_error
 
 if TYPE_CHECKING:
     from lineage.catalog.postgres import Connections
@@ -181,7 +181,7 @@ def read_connection(connection: Any) -> CatalogReader:  # noqa: ANN401 - the dri
 
 
 def _connected(uri: str) -> sqlite3.Connection:
-    return sqlite3.connect(uri, uri=True, timeout=10, isolation_level=None)
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
 
 
 @contextmanager
@@ -192,7 +192,7 @@ def _translated(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         if "no such table" in str(error):
             raise NoCatalogError(str(error)) from error
-        if (trouble := translated_error(error, str(path))) is not None:
+        if (trouble := explain_sqlite_error(error, str(path))) is not None:
             raise trouble from error
         raise
 

@@ -1,6 +1,6 @@
 """Notice to each downstream owner, once, of their datasets that a failing dataset affects.
 
-A notice pages nobody: it goes to the owners' Slack channels, as the policy has them.
+A notice pages nobody: it goes to the channel in which an owner reads automatic notices, too.
 """
 
 from collections.abc import Iterable
@@ -11,9 +11,10 @@ from msgspec import Meta
 from sqlalchemy import select
 
 from alerts.incidents.affected_datasets import MAX_LISTED
-from alerts.notify.channels.name import ChannelName
+from alerts.notify.channels.name import ChannelName, parse_channel
 from alerts.notify.message import Impacted, Message, MessageLinks, MessageRoot
 from alerts.notify.outbox import enqueue
+from alerts.notify.recipients import notice_channel
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import dataset, incident, incident_member
 from lineage.names.keys import key
@@ -58,15 +59,16 @@ def plan(asked: NotifyDownstream, context: ActionContext) -> ActionPlan:
     if not channels:
         named = ", ".join(sorted(by_owner)) or "none"
         raise RejectedActionError(
-            f"no owner downstream of {subject.root.name} has a Slack channel in the policy; nobody"
-            f" can be notified; owners: {named}"
+            f"no owner downstream of {subject.root.name} has a channel for notices in the policy;"
+            f" nobody can be notified; owners: {named}"
         )
     does = [
         f"notify {owner} in {channel} about {len(by_owner[owner]):,} datasets"
         for owner, channel in sorted(channels.items())
     ]
     unreachable = sorted(set(by_owner) - set(channels))
-    cautions = [f"{owner} has no slack in the policy: not notified" for owner in unreachable]
+    reason = "has no channel for notices in the policy: not notified"
+    cautions = [f"{owner} {reason}" for owner in unreachable]
     cautions += [root.cut for root in subject.roots if root.cut]
     figures = {"notices": len(channels), "datasets": sum(map(len, by_owner.values()))}
     return ActionPlan(does=tuple(does), figures=figures, cautions=tuple(cautions))
@@ -147,11 +149,8 @@ def _gravity(one: Affected) -> tuple[int, str, str]:
 def _channels(
     context: ActionContext, by_owner: dict[str, list[Affected]]
 ) -> dict[str, ChannelName]:
-    return {
-        owner.name: ChannelName("slack", owner.slack)
-        for owner in context.policy.owners
-        if owner.slack and owner.name in by_owner
-    }
+    found = {owner: notice_channel(context.policy, owner) for owner in by_owner}
+    return {owner: parse_channel(channel) for owner, channel in found.items() if channel}
 
 
 def _notice(

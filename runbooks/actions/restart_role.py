@@ -23,6 +23,14 @@ _COSTS = {
     "pipeline": "figures stand still for about 25 s, until Spark is up again",
     "service": "API and metrics are away for a few seconds; if you asked by it, no answer comes",
 }
+# Kubernetes replaces pods, which takes as long as a node needs to start one.
+_COSTS_OF_PODS = {
+    "collector": "pods are replaced one after the other: with one collector nobody listens until"
+    " its new pod is ready, and what is sent over HTTP then is lost",
+    "pipeline": "figures stand still until the new pod runs and Spark is up again",
+    "service": "with one replica API and metrics are away until its new pod is ready; if you asked"
+    " by it, no answer comes",
+}
 
 
 class RestartRole(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,16 +47,18 @@ def plan(asked: RestartRole, context: ActionContext) -> ActionPlan:
         InvalidActionError: it runs no such role.
         FailedActionError: Kubernetes does not answer, or says no.
     """
-    cost = _COSTS.get(asked.role)
-    cautions = (cost,) if cost else ()
     if workloads := _workloads(asked, context):
         for one in workloads:
             restart_workload(_cluster(context, asked.role), one, context.now, is_dry=True)
         does = tuple(f"restart the {one}, which runs the role {asked.role}" for one in workloads)
-        return ActionPlan(does=does, cautions=cautions)
+        return ActionPlan(does=does, cautions=_cautions(_COSTS_OF_PODS, asked.role))
     state = context.supervised.roles()[asked.role]
     stopped = f"stop the role {asked.role}, which is {state}, and start it again"
-    return ActionPlan(does=(stopped,), cautions=cautions)
+    return ActionPlan(does=(stopped,), cautions=_cautions(_COSTS, asked.role))
+
+
+def _cautions(costs: dict[str, str], role: str) -> tuple[str, ...]:
+    return (costs[role],) if role in costs else ()
 
 
 def perform(asked: RestartRole, context: ActionContext) -> Done:

@@ -14,7 +14,7 @@ from lineage.catalog.trouble import CatalogError
 from lineage.errors import RequestError
 from service.errors import RejectedInputError, UnknownDatasetError, UnknownNodeError
 from service.explorer.rendering import PAGE_HEADERS, render_page
-from service.queries.catalog_session import unreachable_error
+from service.queries.catalog_session import catalog_failure, unreachable_error
 
 _log = structlog.get_logger()
 PROBLEM_MEDIA_TYPE = "application/problem+json"
@@ -106,6 +106,10 @@ def _fields(error: HTTPException) -> list[str]:
 
 def unforeseen(request: _AnyRequest, error: Exception) -> Response[bytes]:
     """Log an unexpected error, and answer without internal details."""
+    failure = catalog_failure(error, request.app.state["settings"])
+    if failure is not None:
+        _log.error("catalog_failed", path=request.url.path, error=str(failure))
+        return service_error(request, failure)
     _log.error("request_failed", path=request.url.path, exc_info=error)
     detail = "the request failed; see the log of the service"
     return _response(request, Problem("Failed", 500, detail))

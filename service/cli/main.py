@@ -16,13 +16,13 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 from typer.models import TyperPath
 
-from lineage.catalog.trouble import CatalogError, DamagedCatalogError, is_damaged, translated_error
+from lineage.catalog.trouble import CatalogError, DamagedCatalogError, is_damaged
 from lineage.errors import RequestError
 from lineage.process.disk import is_failed_write
 from lineage.process.environment import InvalidSettingError
 from service.cli.commands.command_table import COMMANDS
 from service.cli.terminal import warn
-from service.runtime.failing_output import OUTPUT, failed_file, sqlite_error
+from service.runtime.failing_output import OUTPUT, failed_file
 from service.runtime.settings import last_read
 
 _EXIT_CODES = (
@@ -136,16 +136,20 @@ def _end_unwritten(error: OSError) -> NoReturn:
 
 
 def _catalog_trouble(error: Exception) -> str | None:
-    """Explain a failure that the catalog's file caused."""
+    """Explain a failure of the catalog's file or server."""
+    # Few commands fail, and the others do without these imports.
+    from service.queries.catalog_session import (  # noqa: PLC0415
+        catalog_failure,
+        sqlite_file,
+        unreachable_error,
+    )
+
     if isinstance(error, CatalogError):
-        return str(error)
+        return str(unreachable_error(error))
     settings = last_read()
-    if settings.catalog_url:
-        return None
-    path = str(settings.data_dir / "catalog.db")
-    found = sqlite_error(error)
-    trouble = translated_error(found, path) if found else None
-    if trouble is None and Path(path).is_file() and is_damaged(path):
+    path = sqlite_file(settings)
+    trouble: Exception | None = catalog_failure(error, settings)
+    if trouble is None and path and Path(path).is_file() and is_damaged(path):
         # Damaged pages may look like rows and fail anywhere.
         trouble = DamagedCatalogError(path)
     return str(trouble) if trouble else None

@@ -1,5 +1,6 @@
 """Session on the catalog for one query of the command line or of the API."""
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -16,13 +17,15 @@ from lineage.catalog.reader import (
     open_reader,
 )
 from lineage.catalog.revision import require_revision
-from lineage.catalog.trouble import CatalogError
+from lineage.catalog.trouble import CatalogError, explain_sqlite_error
 from lineage.graph.walks import Walk
 from lineage.process.clock import Clock, system_clock
 from service.errors import NoDataError, UnreachableError
 from service.queries.timestamps import Evaluated, last_evaluation
 from service.queries.visibility import EVERYTHING, Visibility, hidden_keys
 from service.runtime.settings import Settings
+
+_UNFINISHED = "The request was not finished; `lineward audit` shows whether it began"
 
 
 class Live(Protocol):
@@ -105,6 +108,29 @@ def unreachable_error(error: CatalogError) -> UnreachableError:
     if not isinstance(error, UnreachableCatalogError):
         return UnreachableError(str(error))
     return UnreachableError(f"LINEWARD_CATALOG_URL: the catalog cannot be reached: {error}")
+
+
+def catalog_failure(error: Exception, settings: Settings) -> UnreachableError | None:
+    """Return the error to report for a failure of SQLite or PostgreSQL; None for any other."""
+    # SQLAlchemy has the error of the driver in `orig`.
+    found = _explain(getattr(error, "orig", error), settings)
+    return None if found is None else UnreachableError(f"{unreachable_error(found)}. {_UNFINISHED}")
+
+
+def _explain(error: BaseException, settings: Settings) -> CatalogError | None:
+    if isinstance(error, sqlite3.Error):
+        return explain_sqlite_error(error, sqlite_file(settings) or "")
+    if sqlite_file(settings) is not None:
+        return None
+    from lineage.catalog.postgres import explain_postgres_error  # noqa: PLC0415 - psycopg only where it is used
+
+    return explain_postgres_error(error)
+
+
+def sqlite_file(settings: Settings) -> str | None:
+    """Return the path of an embedded catalog; None for PostgreSQL."""
+    path = settings.catalog.removeprefix("sqlite:///")
+    return None if path == settings.catalog else path
 
 
 def filling_advice(settings: Settings) -> str:

@@ -1,6 +1,5 @@
 """Target of a failed write: the terminal, a file, or one of our disks."""
 
-import sqlite3
 import sys
 import tempfile
 from pathlib import Path
@@ -30,9 +29,3 @@ def _takes_output() -> bool:
     except OSError:
         return False
     return True
-
-
-def sqlite_error(error: BaseException) -> sqlite3.Error | None:
-    """Return the error of sqlite3 that this one is about, through SQLAlchemy's or not."""
-    found = getattr(error, "orig", error)
-    return found if isinstance(found, sqlite3.Error) else None

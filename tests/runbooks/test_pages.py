@@ -202,7 +202,9 @@ def test_a_restore_moves_the_files_beside_the_catalog_first(tmp_path: Path):
     for end in ("", "-wal", "-shm"):
         (tmp_path / f"catalog.db{end}").write_text("damaged")
     given = {"LINEWARD_DATA_DIR": str(tmp_path), "BACKUP": str(tmp_path / "backup")}
-    for block in blocks(section, "sh")[:2]:
+    steps = [each for each in blocks(section, "sh") if each.startswith(("mkdir ", "cp "))]
+    assert len(steps) == 2
+    for block in steps:
         subprocess.run(["bash", "-e", "-c", block], env={**os.environ, **given}, check=True)
 
     assert [each.name for each in tmp_path.glob("catalog.db*")] == ["catalog.db"]

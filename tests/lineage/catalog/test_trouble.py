@@ -99,7 +99,7 @@ def test_a_command_ends_with_one_sentence(damaged, command):
 
     assert done.returncode == 1, done.stdout
     assert f"the catalog {damaged}/catalog.db is damaged: " in done.stderr
-    assert "docs/operations.md#a-damaged-catalog" in done.stderr
+    assert "`lineward runbook restoring` prints how to restore it" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

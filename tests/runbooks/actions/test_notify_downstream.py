@@ -3,6 +3,7 @@ import pytest
 from sqlalchemy import select
 
 from alerts.notify.message import from_json
+from alerts.notify.recipients import notice_channel
 from lineage.catalog import tables
 from lineage.policy.model import Owner, Policy
 from runbooks.actions.action import Affected, Downstream
@@ -52,8 +53,8 @@ def test_a_plan_lists_recipients_and_notifies_nobody(filled):
         "notify shop in slack:#shop about 11 datasets",
     )
     assert plan.cautions == (
-        "mute has no slack in the policy: not notified",
-        "nobody has no slack in the policy: not notified",
+        "mute has no channel for notices in the policy: not notified",
+        "nobody has no channel for notices in the policy: not notified",
     )
     assert plan.figures == {"notices": 2, "datasets": 14}
     assert filled.everything() == before
@@ -87,6 +88,26 @@ def test_two_owners_in_one_channel_are_both_notified(filled):
     with filled.engine.connect() as connection:
         rows = connection.execute(select(tables.notification.c.message)).scalars().all()
     assert sorted(from_json(row).owner for row in rows) == ["bi", "shop"]
+
+
+def test_an_owner_without_slack_is_notified_where_automatic_notices_go(filled):
+    """Use the first channel that pages nobody.
+
+    Mutant: with Slack alone, an owner with a URL of Apprise got only automatic notices.
+    """
+    mail = "mailto://ann@shop.example"
+    owners = (
+        Owner(name="shop", pagerduty_key_file="keys/shop"),
+        Owner(name="bi", notify=("pagerduty:keys/bi", mail)),
+    )
+    filled.policy = Policy(owners=owners)
+    plan = filled.plan("notify-downstream", dataset="core/orders", note="late")
+    filled.act("notify-downstream", dataset="core/orders", note="late")
+
+    channel = notice_channel(filled.policy, "bi")
+    assert plan.does == (f"notify bi in {channel} about 1 datasets",)
+    assert "shop has no channel for notices in the policy: not notified" in plan.cautions
+    assert {name: one.owner for name, one in _notices(filled).items()} == {channel: "bi"}
 
 
 def test_a_notice_names_the_roots_that_are_still_bad(filled):

@@ -66,10 +66,15 @@ def release(world, cluster):
     ],
 )
 def test_a_role_of_a_release_is_found_by_its_labels(world, release, role, key, named):
-    """Name the object in the plan, which changes nothing; then restart it, and no other."""
+    """Name the object in the plan, which changes nothing; then restart it, and no other.
+
+    Mutant: the plan promises the second that a process of `lineward up` takes.
+    """
     before = copy.deepcopy(release.workloads)
     plan = world.plan("restart-role", role=role)
     assert plan.does == (f"restart the {named}, which runs the role {role}",)
+    assert "until its new pod is ready" in plan.cautions[0]
+    assert "second" not in plan.cautions[0]
     assert release.workloads == before
 
     done = world.act("restart-role", role=role).done

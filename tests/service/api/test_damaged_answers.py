@@ -56,8 +56,8 @@ def settings(tmp_path, embedded):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (_rubbish, "is damaged: stop `lineward up`, then restore the file"),
-        (_cut, "is damaged: stop `lineward up`, then restore the file"),
+        (_rubbish, "is damaged: `lineward runbook restoring` prints how to restore it"),
+        (_cut, "is damaged: `lineward runbook restoring` prints how to restore it"),
         (_newer, "the catalog is at revision 0815"),
         (_older, "the catalog is at revision 0001, and this release needs"),
     ],

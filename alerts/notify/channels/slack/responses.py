@@ -20,16 +20,16 @@ _OK: Final = 200
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
 _TOO_FAST: Final = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
-_RETRYABLE: Final = frozenset({"service_unavailable", "team_added_to_org"})
+RETRYABLE_ERRORS: Final = frozenset({"service_unavailable", "team_added_to_org"})
 # "It's possible some aspect of the operation succeeded before the error was raised."
-_RETRYABLE_IN_DOUBT: Final = frozenset({"fatal_error", "internal_error", "request_timeout"})
+DOUBTFUL_ERRORS: Final = frozenset({"fatal_error", "internal_error", "request_timeout"})
 # What we would edit is gone, or too old to be edited.
 UNEDITABLE: Final = frozenset(
     {"message_not_found", "cant_update_message", "edit_window_closed", "thread_not_found"}
 )
 
 # One token serves all channels of the workspace.
-_OF_THE_TOKEN: Final = frozenset(
+TOKEN_ERRORS: Final = frozenset(
     {
         "not_authed",
         "invalid_auth",
@@ -72,13 +72,13 @@ def _from_response(answer: SlackResponse, token: str) -> Retryable | PermanentFa
         return Retryable("rate_limited", error, parse_retry_after(headers.get("retry-after")))
     if answer.status_code >= _SERVER_ERROR:
         return Retryable(f"http_{answer.status_code}", error, is_in_doubt=True)
-    if code in _RETRYABLE or code in _RETRYABLE_IN_DOUBT:
-        return Retryable(str(code), error, is_in_doubt=code in _RETRYABLE_IN_DOUBT)
+    if code in RETRYABLE_ERRORS or code in DOUBTFUL_ERRORS:
+        return Retryable(str(code), error, is_in_doubt=code in DOUBTFUL_ERRORS)
     if not _is_code(code):
         # Page of a proxy. With status 200 the message may have arrived.
         reason = "not_json" if answer.status_code == _OK else f"http_{answer.status_code}"
         return Retryable(reason, error, is_in_doubt=answer.status_code == _OK)
-    return PermanentFailure(str(code), error, is_of_kind=code in _OF_THE_TOKEN)
+    return PermanentFailure(str(code), error, is_of_kind=code in TOKEN_ERRORS)
 
 
 def _is_code(code: str) -> bool:
