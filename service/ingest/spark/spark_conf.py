@@ -36,6 +36,14 @@ class Setting(msgspec.Struct, frozen=True):
     why: str
 
 
+# The listener knows no version of the job's code: what deploys the job names it.
+CODE_VERSION = Setting(
+    "spark.openlineage.job.tags",
+    "code_version:VERSION",
+    "version of the job's code, for example a commit: replace VERSION at each deployment",
+)
+
+
 def listener_package(scala: str = "2.13") -> str:
     """Return the listener's coordinates, as `spark.jars.packages` takes them."""
     return f"io.openlineage:openlineage-spark_{scala}:{LISTENER_VERSION}"
@@ -117,12 +125,13 @@ def _require(place: Destinations) -> None:
 
 
 def as_properties(settings: list[Setting]) -> str:
-    """Return the lines for `spark-defaults.conf`."""
+    """Return the lines for `spark-defaults.conf`, and one to complete at each deployment."""
     width = max(len(one.name) for one in settings) + 1
     lines: list[str] = []
     for one in settings:
         lines += [f"# {one.why}"] if one.why else []
         lines.append(f"{one.name:{width}}{one.value}")
+    lines += [f"# {CODE_VERSION.why}", f"# {CODE_VERSION.name:{width}}{CODE_VERSION.value}"]
     return "\n".join(lines) + "\n"
 
 

@@ -133,6 +133,14 @@ def test_each_form_has_the_same_spark_settings():
     assert set(words[0::2]) == {"--conf"}
 
 
+def test_the_lines_end_with_the_setting_that_a_deployment_completes():
+    """Print the tag of the code version as a comment: as a setting, VERSION would be stored."""
+    reason, setting = lineward("render", "spark-conf").stdout.splitlines()[-2:]
+
+    assert reason.startswith("# version of the job's code, for example a commit")
+    assert setting.split() == ["#", "spark.openlineage.job.tags", "code_version:VERSION"]
+
+
 def test_each_application_has_a_file_of_its_own():
     """Render a new file name each time, and warn where many applications may read the lines.
 
