@@ -20,6 +20,7 @@ from alerts.notify.settings import DeliverySettings, RoutingSettings, read_deliv
 from lineage.catalog.policy_notes import PolicyNotes, StoredAccess
 from lineage.catalog.reader import keep_connections
 from lineage.catalog.trouble import CatalogError
+from lineage.errors import RequestError
 from lineage.graph.cache.graph_cache import LineageCache
 from lineage.policy.model import Policy
 from lineage.process.clock import system_clock, to_micros
@@ -72,7 +73,7 @@ def main() -> int:
         require_guarded_service(given.settings, _policy(given.settings), with_collector=False)
         ports = (given.settings.service_port, given.settings.metrics_port)
         listening = [listen(given.settings.host, port) for port in ports]
-    except (InvalidSettingError, RejectedInputError, OSError) as error:
+    except (InvalidSettingError, RequestError, OSError) as error:
         _log.error("service_cannot_start", reason=str(error))
         return 2
     asyncio.run(_serve(given, *listening))

@@ -13,6 +13,9 @@ from lineage.process import environment
 from lineage.process.setting_files import add_password
 
 _Seconds = Annotated[float, Meta(gt=0)]
+_Memory = Annotated[
+    str, Meta(pattern=r"^[0-9]+[mgMG]$", description="a number with m or g, such as 2g")
+]
 _Days = Annotated[int, Meta(ge=1, le=3_650)]
 
 
@@ -65,7 +68,7 @@ class PipelineSettings(msgspec.Struct, frozen=True, kw_only=True):
     """`LINEWARD_PIPELINE_` + field in capitals."""
 
     master: str = "local[2]"
-    driver_memory: Annotated[str, Meta(pattern=r"^[0-9]+[mg]$")] = "1536m"
+    driver_memory: _Memory = "1536m"
     max_rows: Annotated[int, Meta(ge=1, le=200_000)] = 25_000  # events a batch
     # Of the bodies of a batch; a single event always fits.
     max_bytes: Annotated[int, Meta(ge=1, le=1 << 30)] = 128 << 20

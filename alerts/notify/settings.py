@@ -13,7 +13,12 @@ ALERTS_SECTION: Final = "ALERTS_"
 DELIVERY_SECTION: Final = "DELIVERY_"
 TICKETS: Final = "webhook:tickets"
 
-_Url = Annotated[str, Meta(pattern=r"^https?://[^\s/]+")]
+_Url = Annotated[
+    str,
+    Meta(
+        pattern=r"^https?://[^\s/]+", description="an address that begins with http:// or https://"
+    ),
+]
 _Name = Annotated[str, Meta(min_length=1)]
 _Seconds = Annotated[int, Meta(ge=0, le=86_400)]
 _DeliverySeconds = Annotated[int, Meta(ge=1, le=86_400)]

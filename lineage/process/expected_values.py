@@ -12,6 +12,8 @@ _Number = inspect.IntType | inspect.FloatType
 def describe_expected(kind: Any, problem: str) -> str | None:  # noqa: ANN401 - msgspec's types of types
     """Return the words, the range or the type that a value must have; None: msgspec says it.
 
+    A pattern needs a description: `Meta(pattern=…, description="a number with m or g")`.
+
     Args:
         kind: of the value, by `msgspec.inspect`.
         problem: msgspec's message, without its path.
@@ -25,10 +27,24 @@ def describe_expected(kind: Any, problem: str) -> str | None:  # noqa: ANN401 - 
     ]
     if words:
         return f"one of {', '.join(words)}"
+    if described := _describe(kinds, problem):
+        return described
     numbers = [one for one in kinds if isinstance(one, _Number)]
     if len(numbers) != 1:
         return None
     return _range(numbers[0]) if _BOUND.search(problem.replace("`", "")) else "a number"
+
+
+def _describe(kinds: tuple[Any, ...], problem: str) -> str | None:
+    """Return the description of a pattern, or the words for a type without a range."""
+    for one in kinds:
+        if isinstance(one, inspect.Metadata):
+            return (one.extra_json_schema or {}).get("description")
+        if isinstance(one, inspect.BoolType):
+            return "true or false"
+        if isinstance(one, inspect.StrType) and problem.endswith("of length >= 1"):
+            return "a text that is not empty"
+    return None
 
 
 def _values(kind: inspect.LiteralType | inspect.EnumType) -> list[Any]:

@@ -22,7 +22,7 @@ from lineage.process.disk import is_failed_write
 from lineage.process.environment import InvalidSettingError
 from service.cli.commands.command_table import COMMANDS
 from service.cli.terminal import warn
-from service.runtime.failing_output import OUTPUT, failed_file
+from service.runtime.failing_output import OUTPUT, describe_path_error, failed_file
 from service.runtime.settings import last_read
 
 _EXIT_CODES = (
@@ -104,6 +104,16 @@ def lineward() -> None:
 
 def main() -> None:
     """Run the command line; errors end with their documented exit code."""
+    try:
+        _run()
+    except OSError as error:
+        if error.filename is None:
+            raise
+        warn(describe_path_error(error, last_read().data_dir))
+        sys.exit(1)
+
+
+def _run() -> None:
     try:
         app()
     except RequestError as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from lineage import origins
+from lineage.errors import InvalidRequestError
 from service.errors import NotRunningError, RejectedInputError
 from service.ingest.collector_client import (
     CollectorClient,
@@ -48,18 +49,33 @@ class RecordedEvent(msgspec.Struct, frozen=True):
 def files_in(paths: Iterable[Path]) -> list[Path]:
     """List the files of these paths: each file, and every file below a folder, by name.
 
+    Below a folder, names that begin with a dot are left out: `lineward ship` stores its positions
+    in such a folder.
+
     Raises:
-        RejectedInputError: a path does not exist, or a folder holds no such file.
+        InvalidRequestError: a path does not exist, or a folder holds no such file.
     """
     found: list[Path] = []
     for path in paths:
-        inside = [path] if path.is_file() else sorted(filter(_is_recording, path.rglob("*")))
+        inside = [path] if path.is_file() else _recordings_below(path)
         if not inside:
             what = "holds no .jsonl, .ndjson or .json file" if path.is_dir() else "does not exist"
             message = f"{path} {what}"
-            raise RejectedInputError(message)
+            raise InvalidRequestError(message)
         found += inside
     return found
+
+
+def _recordings_below(folder: Path) -> list[Path]:
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if _is_recording(path) and not _is_hidden(path.relative_to(folder))
+    )
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _is_recording(path: Path) -> bool:

@@ -18,7 +18,13 @@ from lineage.process.sockets import is_all_addresses, reachable_host
 
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
 _Seconds = Annotated[float, Meta(gt=0)]
-_Address = Annotated[str, Meta(pattern=r"^https?://[^\s/?#@]+/?$")]
+_Address = Annotated[
+    str,
+    Meta(
+        pattern=r"^https?://[^\s/?#@]+/?$",
+        description="http://HOST:PORT without a path",
+    ),
+]
 
 
 _read: deque["Settings"] = deque(maxlen=1)

@@ -8,10 +8,11 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from lineage.errors import InvalidRequestError, RequestError
 from lineage.policy.access import Access
 from lineage.policy.model import Policy
 from lineage.process.http_hosts import is_loopback
-from service.errors import OccupiedError, RejectedInputError
+from service.errors import OccupiedError
 from service.runtime.settings import Settings
 
 LEAST_JAVA: Final = 17
@@ -26,7 +27,7 @@ def require_guarded_service(
     """Check that only this machine or holders of tokens have access.
 
     Raises:
-        RejectedInputError: everybody would have access; the text names what to set.
+        InvalidRequestError: everybody would have access; the text names what to set.
     """
     if is_loopback(settings.host) or settings.insecure:
         return
@@ -36,7 +37,7 @@ def require_guarded_service(
     if with_collector and settings.collector_token_file is None:
         missing.append("LINEWARD_COLLECTOR_TOKEN_FILE")
     if missing:
-        raise RejectedInputError(
+        raise InvalidRequestError(
             f"LINEWARD_HOST={settings.host} accepts requests from other machines without a token:"
             f" set {' and '.join(missing)} (docs/settings.md#other-machines), or allow this with"
             " --insecure or LINEWARD_INSECURE=true"
@@ -64,12 +65,12 @@ def require_java() -> None:
     """See that the Java that Spark would start is there and new enough.
 
     Raises:
-        RejectedInputError: it is not.
+        RequestError: it is not.
     """
     java = _find_java()
     version = _java_version(java)
     if version is not None and version < LEAST_JAVA:
-        raise RejectedInputError(f"{java} is Java {version}: {_JAVA_ADVICE}")
+        raise RequestError(f"{java} is Java {version}: {_JAVA_ADVICE}")
 
 
 def _find_java() -> str:
@@ -78,7 +79,7 @@ def _find_java() -> str:
     found = shutil.which("java", path=str(Path(home) / "bin") if home else None)
     if found is None:
         where = f"in JAVA_HOME ({home})" if home else "on PATH"
-        raise RejectedInputError(f"Java was not found {where}: {_JAVA_ADVICE}")
+        raise RequestError(f"Java was not found {where}: {_JAVA_ADVICE}")
     return found
 
 
@@ -91,9 +92,7 @@ def _java_version(java: str) -> int | None:
     except subprocess.TimeoutExpired:
         return None
     except OSError as error:
-        raise RejectedInputError(
-            f"{java} does not start ({error.strerror}): {_JAVA_ADVICE}"
-        ) from error
+        raise RequestError(f"{java} does not start ({error.strerror}): {_JAVA_ADVICE}") from error
     found = _VERSION.search(text)
     if found is None:
         return None

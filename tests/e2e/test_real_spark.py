@@ -26,7 +26,8 @@ def landing() -> dict[str, str]:
 @pytest.fixture
 def visited(lake: Path, up: Up, run) -> Path:
     """Run a user's job, whose listener sends to `up`; return its lake."""
-    run("visits", lake, listener_conf(http(up.collector), namespace="web"))
+    tags = {"spark.openlineage.job.tags": "code_version:4f2c1e9;job_version:1.8"}
+    run("visits", lake, listener_conf(http(up.collector), namespace="web") | tags)
     return lake
 
 
@@ -56,7 +57,7 @@ def prometheus(tmp_path: Path, up: Up) -> Iterator[str]:
 
 
 def test_a_real_job_is_seen_from_its_listener_to_prometheus(up: Up, visited: Path, prometheus: str):
-    """Show graph, last run and SLIs on the command line, clean metrics, and data in Prometheus."""
+    """Show graph, run, code version and SLIs as commands, clean metrics, and Prometheus data."""
     written = f"{visited}/visits_by_section"
 
     answer = until(lambda: _complete(up.ask("lineage", written)))
@@ -69,6 +70,8 @@ def test_a_real_job_is_seen_from_its_listener_to_prometheus(up: Up, visited: Pat
     assert run["job_name"].startswith("visits_by_section")
     assert run["started_at"] < run["finished_at"]
     assert run["duration_seconds"] > 0
+    (write,) = up.ask("history", written)["writes"]
+    assert write["code_version"] == "4f2c1e9"
 
     # Three datasets are expected; two were only read, and never written.
     covered = 'lineage_coverage_ratio{tier="optional"} 0.333'

@@ -262,3 +262,31 @@ def test_a_dash_is_no_storage_class():
         names[given] = claim["spec"].get("storageClassName")
 
     assert names == {"-": "", "fast": "fast", "": None}
+
+
+def _comments_by_path(node: yaml.Node, lines: list[str], prefix: str = "") -> dict[str, str]:
+    """Return the comment above each value by its path, with those of its sections before it."""
+    found: dict[str, str] = {}
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            start = end = key.start_mark.line
+            while lines[start - 1].strip().startswith("#"):
+                start -= 1
+            found[prefix + key.value] = "\n".join(lines[start:end])
+            below = _comments_by_path(value, lines, f"{prefix}{key.value}.")
+            found |= {path: f"{found[prefix + key.value]}\n{text}" for path, text in below.items()}
+    return found
+
+
+def test_a_value_of_one_mode_has_the_mode_in_its_comment():
+    """Find "Scaled mode only." at each value, or at its section, that embedded mode rejects."""
+    text = (CHART / "values.yaml").read_text()
+    comments = _comments_by_path(yaml.compose(text, yaml.SafeLoader), text.splitlines())
+    modes = json.loads((CHART / "files" / "mode-values.json").read_text())
+
+    wanted = {
+        path: f"# {mode.title()} mode only." for mode, paths in modes.items() for path in paths
+    }
+    shared = {path for path, _, _ in generate.list_values(text)} - set(wanted)
+    assert [path for path, words in wanted.items() if words not in comments[path]] == []
+    assert [path for path in sorted(shared) if " mode only." in comments[path]] == []

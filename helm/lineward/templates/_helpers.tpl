@@ -110,6 +110,17 @@ http://{{ include "lineward.fullname" . }}-collector.{{ .Release.Namespace }}.sv
 http://{{ include "lineward.fullname" . }}.{{ .Release.Namespace }}.svc:8701
 {{- end -}}
 
+{{/* Address of the listener's jar, for drivers. */}}
+{{- define "lineward.jarUrl" -}}
+{{- .Values.listener.jarUrl | default (printf "%s/listener/openlineage-spark_%s.jar" (include "lineward.apiUrl" .) .Values.listener.scala) -}}
+{{- end -}}
+
+{{/* Options of `lineward render spark-conf --kubernetes` for this release. The URL of the jar names the version of Scala. */}}
+{{- define "lineward.sparkConfOptions" -}}
+--collector-url {{ include "lineward.collectorUrl" . }} --jar-url {{ include "lineward.jarUrl" . }} --namespace {{ .Values.listener.namespace }}
+{{- with .Values.listener.eventLogDir }} --event-log-dir {{ . }}{{ end }}
+{{- end -}}
+
 {{/* Type of a Service that others reach. Takes its values. */}}
 {{- define "lineward.exposed" -}}
 type: {{ .type }}

@@ -1,6 +1,7 @@
 """`lineward render spark-conf|rules|alertmanager|dashboards`: configuration of other tools."""
 
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -8,11 +9,11 @@ from uuid import uuid4
 
 import typer
 
+from lineage.errors import InvalidRequestError
 from service.cli.commands.options import COLLECTOR_ADDRESS, AsJson, replace_url
 from service.cli.commands.render_alerts import alertmanager, rules
 from service.cli.commands.render_dashboards import dashboards
 from service.cli.terminal import print_json, warn
-from service.errors import RejectedInputError
 from service.ingest.spark.kubernetes_conf import (
     COLLECTOR_URL,
     PLACEHOLDER,
@@ -35,6 +36,7 @@ from service.ingest.spark.spark_conf import (
 )
 from service.runtime.settings import read_settings
 
+_FOLDER = Path("/var/spool/openlineage")
 app = typer.Typer(add_completion=False)
 for _command in (rules, alertmanager, dashboards):
     app.command(context_settings=replace_url("lineward-url"))(_command)
@@ -65,11 +67,12 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     *,
     collector_url: Annotated[
         str | None,
-        typer.Option(help=COLLECTOR_ADDRESS),
+        typer.Option(help=f"{COLLECTOR_ADDRESS[:-2]}; with --kubernetes the chart's Service]."),
     ] = None,
     folder: Annotated[
-        Path, typer.Option(help="Folder on the driver's disk that `lineward ship` reads.")
-    ] = Path("/var/spool/openlineage"),
+        Path | None,
+        typer.Option(help=f"Folder on the driver's disk that `lineward ship` reads \\[{_FOLDER}]."),
+    ] = None,
     name: Annotated[
         str | None,
         typer.Option(help="Event file of one application at a time \\[a new one each time]."),
@@ -77,7 +80,10 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     namespace: Annotated[str, typer.Option(help="Namespace of the jobs.")] = "default",
     event_log_dir: Annotated[
         str | None,
-        typer.Option(help="Folder for Spark event logs; must exist \\[FOLDER/spark-events]."),
+        typer.Option(
+            help="Folder for Spark event logs; must exist"
+            " \\[FOLDER/spark-events; with --kubernetes none]."
+        ),
     ] = None,
     spark: Annotated[_Spark | None, typer.Option(help="Version of Spark \\[4].")] = None,
     scala: Annotated[
@@ -92,8 +98,9 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
         typer.Option("--kubernetes", help="Print a fragment of a SparkApplication."),
     ] = False,
     operator: Annotated[
-        _Operator, typer.Option(help="Operator that runs the SparkApplication (with --kubernetes).")
-    ] = _Operator.KUBEFLOW,
+        _Operator | None,
+        typer.Option(help="Operator that runs the SparkApplication \\[kubeflow]."),
+    ] = None,
     jar_url: Annotated[
         str | None,
         typer.Option(
@@ -112,11 +119,29 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print Spark settings that lose no lineage events and no evidence."""
+    """Print Spark settings that also write each event to a file.
+
+    Run `lineward ship FOLDER` beside the jobs, and no event is lost.
+
+    With --kubernetes, only --events-claim lets jobs write to a file.
+    """
+    _require_used(
+        {"operator": operator, "jar-url": jar_url, "config-secret": config_secret}
+        | {"events-claim": events_claim},
+        is_used=kubernetes,
+        condition="only with --kubernetes",
+    )
+    has_file = not kubernetes or events_claim is not None
+    _require_used(
+        {"folder": folder, "name": name},
+        is_used=has_file,
+        condition="with --kubernetes only with --events-claim",
+    )
     if spark is _Spark.FOUR and scala is _Scala.OLD:
-        raise RejectedInputError("--scala: Spark 4 supports 2.13 only; for 2.12 use --spark 3.5")
+        raise InvalidRequestError("--scala: Spark 4 supports 2.13 only; for 2.12 use --spark 3.5")
+    folder = folder or _FOLDER
     place = Destinations(
-        url=collector_url or (COLLECTOR_URL if kubernetes else _configured_collector()),
+        url=collector_url or _configured_collector(kubernetes=kubernetes),
         folder=folder,
         name=name or f"events-{uuid4().hex[:12]}",
         namespace=namespace,
@@ -130,16 +155,26 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
             config_secret=config_secret,
             events_claim=events_claim,
         )
-        _print_cluster(place, cluster, operator, as_json=as_json, arguments=arguments)
+        form = operator or _Operator.KUBEFLOW
+        _print_cluster(place, cluster, form, as_json=as_json, arguments=arguments)
     else:
         _print_machine(place, as_json=as_json, arguments=arguments)
 
 
-def _configured_collector() -> str:
+def _require_used(options: Mapping[str, object], *, is_used: bool, condition: str) -> None:
+    """Reject an option that would change nothing in the output."""
+    for option, value in options.items():
+        if value is not None and not is_used:
+            raise InvalidRequestError(f"--{option}: {condition}")
+
+
+def _configured_collector(*, kubernetes: bool) -> str:
     settings = read_settings()
+    if kubernetes:
+        return settings.collector_url or COLLECTOR_URL
     if settings.is_collector_address_known:
         return settings.collector
-    raise RejectedInputError(
+    raise InvalidRequestError(
         f"LINEWARD_HOST={settings.host} is not an address that jobs can send to: set"
         " --collector-url or LINEWARD_COLLECTOR_URL to the address by which jobs reach the"
         " collector, for example http://HOST:8700"
@@ -176,6 +211,10 @@ def _explain(place: Destinations, cluster: Cluster) -> None:
 
 def _print_machine(place: Destinations, *, as_json: bool, arguments: bool) -> None:
     lines = lossless_settings(place)
+    warn(
+        f"run `lineward ship {place.folder.absolute()} --url {place.url}` on the driver's machine:"
+        " it sends the events that HTTP loses (docs/sources.md)"
+    )
     if as_json:
         print_json({one.name: one.value for one in lines})
     elif arguments:
@@ -184,6 +223,6 @@ def _print_machine(place: Destinations, *, as_json: bool, arguments: bool) -> No
         warn(f"spark.jars.packages: {PACKAGES_REPLACED}; name {package} there too")
         sys.stdout.write(as_arguments(lines))
     else:
-        # Of these it is to be expected that they end in a file that all applications read.
+        # These lines are for a file that all applications read.
         warn(f"valid for one application at a time: give others their own {FILE_SETTING}")
         sys.stdout.write(as_properties(lines))

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
+from lineage.errors import InvalidRequestError
 from lineage.process.clock import to_micros
 from service.cli.commands.operator_name import operator_name
 from service.cli.commands.options import AsJson, DataDir, DatasetName, DatasetNamespace
 from service.cli.terminal import console, escape_markup, print_json
-from service.errors import RejectedInputError
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import KnownDataset, resolve_dataset
 from service.runtime.settings import Settings, read_settings
@@ -29,7 +29,7 @@ def main(
     """Retire a dataset: no SLI counts it until an event names it again."""
     if not note.strip():
         message = "--note: say why it is retired"
-        raise RejectedInputError(message)
+        raise InvalidRequestError(message)
     settings = read_settings(data_dir)
     with open_session(settings) as asked:
         named, now = resolve_dataset(asked.reader, dataset, namespace), asked.now

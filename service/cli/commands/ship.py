@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from lineage import origins
+from lineage.errors import InvalidRequestError
 from lineage.process.logs import log_to_stderr
 from lineage.process.role import stop_on_signals
 from service.cli.commands.options import COLLECTOR_ADDRESS, AsJson
 from service.cli.terminal import plain_lines, print_json
 from service.errors import RejectedInputError
 from service.ingest.collector_client import Target, UploadStoppedError, read_token_file
+from service.ingest.collector_url import require_collector_url
 from service.ingest.event_uploader import endless_uploader
 from service.ingest.ship.folder_sender import PATTERNS, FolderSender, Shipped
 from service.ingest.ship.positions import Positions
@@ -52,6 +54,8 @@ def main(  # noqa: PLR0913 - each is an option of the command
     """Watch a folder of OpenLineage event files, and send each event to the collector."""
     log_to_stderr()  # messages on the way must not mix with the answer
     settings = read_settings()
+    if url is not None:
+        require_collector_url("--url", url)
     target = Target(
         url=(url or settings.collector).rstrip("/"),
         origin=origins.FILE,
@@ -85,16 +89,17 @@ def _run(shipper: FolderSender, stopping: Event, *, once: bool) -> None:
 
 def _require_folder(folder: Path) -> None:
     if not folder.is_dir():
-        message = f"{folder} is no folder: create it, and let the job's file transport write there"
-        raise RejectedInputError(message)
+        what = "is not a folder" if folder.exists() else "does not exist"
+        message = f"{folder} {what}: create it, and let the job's file transport write there"
+        raise InvalidRequestError(message)
 
 
 def _made(state: Path) -> Path:
     try:
         state.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        message = f"its place cannot be kept in {state} ({error.strerror}): give --state another"
-        raise RejectedInputError(message) from error
+        message = f"positions cannot be stored in {state} ({error.strerror}): name another --state"
+        raise InvalidRequestError(message) from error
     return state
 
 

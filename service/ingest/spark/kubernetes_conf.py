@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 import yaml
 
-from service.errors import RejectedInputError
+from lineage.errors import InvalidRequestError
 from service.ingest.spark.listener_jar import LISTENER_PATH, jar_name
 from service.ingest.spark.spark_conf import FILE_SETTING, Destinations, Setting, lossless_settings
 
@@ -53,7 +53,7 @@ def cluster_settings(place: Destinations, cluster: Cluster) -> list[Setting]:
     """Return the settings of a job in the cluster.
 
     Raises:
-        RejectedInputError: a part of the place cannot be what it says.
+        InvalidRequestError: a part of the place cannot be what it says.
     """
     _require_names(cluster)
     kept = [one for one in lossless_settings(place) if not _is_replaced(one.name, cluster)]
@@ -63,9 +63,9 @@ def cluster_settings(place: Destinations, cluster: Cluster) -> list[Setting]:
 def _require_names(cluster: Cluster) -> None:
     for name in (cluster.config_secret, cluster.events_claim):
         if name is not None and not _NAME.fullmatch(name):
-            raise RejectedInputError(f"expected a name of an object, got {name[:80]!r}")
+            raise InvalidRequestError(f"expected a name of an object, got {name[:80]!r}")
     if not _URL.fullmatch(cluster.jar_url):
-        raise RejectedInputError(
+        raise InvalidRequestError(
             f"--jar-url: expected the URL of a jar, got {cluster.jar_url[:80]!r}"
         )
 

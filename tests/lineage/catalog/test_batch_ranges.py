@@ -13,7 +13,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction, migrate, write_transaction
 from lineage.catalog.preparations import preparations
 from lineage.process.clock import system_clock, to_micros
-from slis.evaluation import input as evaluation_input
+from slis.evaluation import uncounted_events
 from tests.lineage.catalog.partitioned import (
     ago,
     event_row,
@@ -135,7 +135,7 @@ def test_an_evaluation_reads_the_pages_of_its_batches(stored):
         connection.execute(text(rows), {"at": ago(1)})
         connection.execute(text(_SUMMARIZE))
         connection.exec_driver_sql("ANALYZE event")
-        query = evaluation_input._EVENTS.format(after=38, last=39)  # noqa: SLF001 - the query itself
+        query = uncounted_events._EVENTS.format(after=38, last=39)  # noqa: SLF001 - the query itself
         plan = "\n".join(connection.scalars(text(f"EXPLAIN {query}")))
 
     assert "Bitmap Index Scan" in plan

@@ -6,10 +6,19 @@ from typing import Annotated
 import msgspec
 import pytest
 
+from alerts.notify.settings import DeliverySettings, Variables
+from collector.settings import CollectorLocation, Limits
+from lineage.input_log.settings import Log, LogSettings
+from lineage.lake.settings import LakeSettings
 from lineage.process import environment
 from lineage.process.environment import InvalidSettingError, read
+from lineage.process.health_port import HealthPort
 from runbooks.actions.kubernetes_settings import KubernetesSettings
+from service.cli.commands.operator_name import OperatorSettings
+from service.ingest.kafka.settings import KafkaSettings
+from service.ingest.marquez.settings import MarquezSettings
 from service.runtime.settings import Settings
+from slis.settings import PipelineSettings, SharedPaths
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -40,6 +49,59 @@ def test_a_wrong_value_is_rejected_by_the_variable_s_name(value: str, expected: 
     with pytest.raises(InvalidSettingError) as raised:
         read(Sample, environ={"LINEWARD_PORT": value})
     assert str(raised.value) == f"LINEWARD_PORT: expected {expected}, got {value!r}"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("LINEWARD_COLLECTOR_URL", "collector:8700", "http://HOST:PORT without a path"),
+        ("LINEWARD_INSECURE", "yes", "true or false"),
+    ],
+)
+def test_a_setting_without_a_range_has_words_of_its_own(name, value, expected):
+    """Say what to write; msgspec would print a regular expression, or names of Python's types."""
+    with pytest.raises(InvalidSettingError) as raised:
+        read(Settings, environ={name: value})
+    assert str(raised.value) == f"{name}: expected {expected}, got {value!r}"
+
+
+_ALL_SETTINGS = (
+    *(CollectorLocation, Limits, DeliverySettings, HealthPort, KafkaSettings, KubernetesSettings),
+    *(LakeSettings, Log, LogSettings, MarquezSettings, OperatorSettings, PipelineSettings),
+    *(Settings, SharedPaths, Variables),
+)
+
+
+@pytest.mark.parametrize("struct", _ALL_SETTINGS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("value", ["", "no such value", "-1"])
+def test_no_setting_answers_in_the_words_of_the_library(struct: type[msgspec.Struct], value: str):
+    """Try values on each setting of each role: no error has a regular expression or a type.
+
+    Mutant: a pattern without a description.
+    """
+    fields = msgspec.structs.fields(struct)
+    names = [one.name for one in fields if not isinstance(one.default, msgspec.Struct)]
+    messages = [_read_error(struct, f"LINEWARD_{name.upper()}", value) for name in names]
+
+    assert [text for text in messages if "`" in text or "regex" in text] == []
+
+
+def _read_error(struct: type[msgspec.Struct], name: str, value: str) -> str:
+    """Return the error of a setting; an empty text if the value is valid."""
+    try:
+        read(struct, environ={name: value})
+    except InvalidSettingError as error:
+        return str(error)
+    return ""
+
+
+def test_the_memory_of_spark_may_have_a_capital_letter():
+    """Accept what Spark accepts."""
+    given = {"LINEWARD_PIPELINE_DRIVER_MEMORY": "2G"}
+
+    assert read(PipelineSettings, section="PIPELINE_", environ=given).driver_memory == "2G"
+    with pytest.raises(InvalidSettingError, match="expected a number with m or g, such as 2g"):
+        read(PipelineSettings, section="PIPELINE_", environ={next(iter(given)): "2"})
 
 
 def test_an_empty_path_is_rejected():

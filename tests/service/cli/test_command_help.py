@@ -162,7 +162,8 @@ def test_the_help_names_the_variables_of_the_collector_s_address(line):
     """Name existing variables, first the one that counts first."""
     shown = " ".join(lineward(*line.split(), "--help", COLUMNS="200").stdout.split())
 
-    assert "[LINEWARD_COLLECTOR_URL, else this host and LINEWARD_COLLECTOR_PORT]" in shown
+    assert "[LINEWARD_COLLECTOR_URL, else this host and LINEWARD_COLLECTOR_PORT" in shown
+    assert ("; with --kubernetes the chart's Service]." in shown) == (line != "ship")
 
 
 def test_the_help_of_ship_calls_its_folder_by_one_name():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import RejectedInputError
+from lineage.errors import InvalidRequestError
 from service.ingest.spark.spark_conf import FILE_SETTING, Destinations, lossless_settings
 from tests.service.commandline import lineward
 
@@ -92,7 +92,7 @@ def test_the_earlier_name_of_a_url_works_and_is_hidden(command: str, option: str
 def test_spark_4_with_scala_2_12_is_rejected():
     rendered = lineward("render", "spark-conf", "--spark", "4", "--scala", "2.12")
 
-    assert rendered.returncode == 6
+    assert rendered.returncode == 2
     assert "--scala: Spark 4 supports 2.13 only" in rendered.stderr
 
 
@@ -101,7 +101,7 @@ def test_jobs_get_no_address_that_means_all_interfaces(host):
     """Reject the settings: each job would send its events to its own machine."""
     rendered = lineward("render", "spark-conf", LINEWARD_HOST=host)
 
-    assert (rendered.returncode, rendered.stdout) == (6, "")
+    assert (rendered.returncode, rendered.stdout) == (2, "")
     assert f"LINEWARD_HOST={host} is not an address" in rendered.stderr
     assert "set --collector-url or LINEWARD_COLLECTOR_URL to the address" in rendered.stderr
 
@@ -133,6 +133,44 @@ def test_each_form_has_the_same_spark_settings():
     assert set(words[0::2]) == {"--conf"}
 
 
+@pytest.mark.parametrize("form", [(), ("--arguments",), ("--json",)])
+def test_a_hint_names_the_command_that_sends_what_http_loses(form):
+    """Print the hint on standard error: the settings alone write the events only to a file."""
+    place = ("--folder", "/var/events", "--collector-url", "http://c:8700")
+    rendered = lineward("render", "spark-conf", *place, *form)
+
+    assert "run `lineward ship /var/events --url http://c:8700` on the driver's machine" in (
+        rendered.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--config-secret", "s"), "--config-secret: only with --kubernetes"),
+        (("--events-claim", "c"), "--events-claim: only with --kubernetes"),
+        (("--jar-url", "http://a/x.jar"), "--jar-url: only with --kubernetes"),
+        (("--operator", "kubeflow"), "--operator: only with --kubernetes"),
+        (("--kubernetes", "--name", "x"), "--name: with --kubernetes only with --events-claim"),
+        (("--kubernetes", "--folder", "/x"), "--folder: with --kubernetes only with --events-clai"),
+    ],
+)
+def test_an_option_without_effect_is_rejected(options, message):
+    """Reject what would be ignored, for example a Secret that no driver would mount."""
+    rendered = lineward("render", "spark-conf", *options)
+
+    assert (rendered.returncode, rendered.stdout) == (2, "")
+    assert rendered.stderr.startswith(f"lineward: {message}")
+
+
+def test_the_lines_end_with_the_setting_that_a_deployment_completes():
+    """Print the tag of the code version as a comment: as a setting, VERSION would be stored."""
+    reason, setting = lineward("render", "spark-conf").stdout.splitlines()[-2:]
+
+    assert reason.startswith("# version of the job's code, for example a commit")
+    assert setting.split() == ["#", "spark.openlineage.job.tags", "code_version:VERSION"]
+
+
 def test_each_application_has_a_file_of_its_own():
     """Render a new file name each time, and warn where many applications may read the lines.
 
@@ -146,9 +184,10 @@ def test_each_application_has_a_file_of_its_own():
     assert len(differing) == 2
     assert all(f"{FILE_SETTING}=/var/spool/openlineage/events-" in line for line in differing)
     assert "one application at a time" in lines.stderr
-    assert f"# of one application at a time: two would mix their events; --conf {FILE_SETTING}" in (
-        lines.stdout
-    )
+    assert (
+        "# one application at a time may write to this file: two would mix their events;"
+        f" give others --conf {FILE_SETTING}=FILE\n"
+    ) in lines.stdout
 
 
 def test_a_shell_parses_the_arguments(tmp_path: Path):
@@ -175,6 +214,9 @@ def test_the_collector_is_that_of_the_settings_by_default():
     [
         {"url": "http://c:8700/api/v1/lineage"},
         {"url": "c:8700"},
+        {"url": "http://c:port"},
+        {"url": "http://user@c:8700"},
+        {"url": "http://c:8700?a=b"},
         {"name": "../events"},
         {"name": ""},
         {"namespace": "shop\nspark.master local"},
@@ -185,5 +227,5 @@ def test_values_that_spark_would_misread_are_rejected(wrong: dict[str, str]):
     """Reject a URL with a path, a name that leaves the folder, and a value with a line break."""
     fields = {name: getattr(PLACE, name) for name in PLACE.__struct_fields__} | wrong
 
-    with pytest.raises(RejectedInputError):
+    with pytest.raises(InvalidRequestError):
         lossless_settings(Destinations(**fields))

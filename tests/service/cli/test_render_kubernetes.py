@@ -11,8 +11,8 @@ import yaml
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
+from lineage.errors import InvalidRequestError
 from service.cli.commands.render import app
-from service.errors import RejectedInputError
 from service.ingest.kubernetes.manifests import has_listener
 from service.ingest.spark.kubernetes_conf import Cluster, cluster_settings
 from service.ingest.spark.spark_conf import Destinations
@@ -83,6 +83,15 @@ def test_a_job_reports_to_the_collector_s_service_and_needs_no_folder():
     )
     assert not [name for name in settings if "file" in name or "eventLog" in name]
     assert "spark.jars.packages" not in settings
+
+
+def test_the_variable_of_the_collector_s_address_comes_before_the_chart_s_service(monkeypatch):
+    """Take the option first, then LINEWARD_COLLECTOR_URL, as without --kubernetes."""
+    url = f"{_TRANSPORT}.transports.http.url"
+    monkeypatch.setenv("LINEWARD_COLLECTOR_URL", "http://events.example:8700")
+
+    assert conf_of()[url] == "http://events.example:8700"
+    assert conf_of("--collector-url", "http://other:8700")[url] == "http://other:8700"
 
 
 def test_options_add_a_volume_event_logs_and_a_secret():
@@ -166,5 +175,5 @@ def test_names_that_would_end_a_setting_are_rejected(wrong):
         url="http://c:8700", folder=Path("/f"), name="e", namespace="shop", event_logs="/f"
     )
 
-    with pytest.raises(RejectedInputError):
+    with pytest.raises(InvalidRequestError):
         cluster_settings(place, Cluster(**{"jar_url": JAR} | wrong))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.ingest.backfill import RecordedEvent, events_in
+from service.ingest.backfill import RecordedEvent, events_in, files_in
 from service.ingest.event_uploader import batch_events
 from tests.collector.running import Collector
 from tests.service.commandline import lineward
@@ -142,11 +142,22 @@ def test_unjudged_events_of_a_batch_are_sent_again(tmp_path: Path):
 
 
 def test_a_path_that_does_not_exist_is_named(tmp_path: Path):
-    """Exit code 6 and the path; nothing is sent."""
+    """Exit code 2 and the path; nothing is sent."""
     done = lineward("backfill", "files", str(tmp_path / "none.jsonl"))
 
-    assert done.returncode == 6
+    assert done.returncode == 2
     assert done.stderr == f"lineward: {tmp_path / 'none.jsonl'} does not exist\n"
+
+
+def test_a_folder_is_read_with_its_subfolders_and_without_hidden_names(tmp_path: Path):
+    """Leave out the positions of `lineward ship`, which lie in the folder of the events."""
+    for name in ("a.jsonl", "day/b.jsonl", ".lineward-ship/positions.json", "day/.c.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(_jsonl(1))
+
+    assert files_in([tmp_path]) == [tmp_path / "a.jsonl", tmp_path / "day" / "b.jsonl"]
+    hidden = tmp_path / ".lineward-ship"
+    assert files_in([hidden]) == [hidden / "positions.json"]
 
 
 def test_batches_are_bounded_as_requests_are():

@@ -171,11 +171,25 @@ def test_only_one_shipper_follows_a_folder(folder: Path, collector: Collector, f
 
 
 def test_a_path_that_is_no_folder_is_named(tmp_path: Path):
-    """Exit code 6, before anything waits for a collector."""
-    done = lineward("ship", str(tmp_path / "none"), "--once")
+    """Exit code 2, before anything waits for a collector."""
+    (tmp_path / "file").touch()
+    missing, file = (lineward("ship", str(tmp_path / name), "--once") for name in ("none", "file"))
 
-    assert done.returncode == 6
-    assert f"{os.sep}none is no folder" in done.stderr
+    assert (missing.returncode, file.returncode) == (2, 2)
+    assert f"{os.sep}none does not exist: create it" in missing.stderr
+    assert f"{os.sep}file is not a folder: create it" in file.stderr
+
+
+@pytest.mark.parametrize("url", ["collector:8700", "http://c:x", "http://c:8700/api/v1/lineage"])
+def test_an_address_that_no_event_can_reach_is_rejected(folder: Path, url: str):
+    """Exit code 2; before, `ship` tried such an address without end."""
+    done = lineward("ship", str(folder), "--url", url, "--once")
+
+    assert done.returncode == 2
+    assert (
+        f"--url: expected http://HOST:PORT without a path (/api/v1/lineage is added), got '{url}'"
+        in (done.stderr)
+    )
 
 
 def test_a_state_that_cannot_be_stored_is_named(tmp_path: Path, folder: Path):
@@ -184,5 +198,5 @@ def test_a_state_that_cannot_be_stored_is_named(tmp_path: Path, folder: Path):
 
     done = lineward("ship", str(folder), "--once", "--state", str(tmp_path / "file" / "state"))
 
-    assert done.returncode == 6
-    assert "give --state another" in done.stderr
+    assert done.returncode == 2
+    assert "name another --state" in done.stderr
