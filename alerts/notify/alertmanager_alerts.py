@@ -19,8 +19,9 @@ from alerts.notify.message import Message, MessageKind, MessageLinks, MessageRoo
 from alerts.notify.notification_plan import Notification, NotificationPlan
 from alerts.notify.notification_state import ChannelState, NotificationState
 from alerts.notify.sentences import join_sentences
+from alerts.own_parts import OUTAGE_PARTS
 from alerts.rules.burn_windows import ESCALATION
-from alerts.rules.incident_alerts import INCIDENT_ALERT_NAMES, OUTAGE_KINDS
+from alerts.rules.incident_alerts import INCIDENT_ALERT_NAMES
 from alerts.rules.model import OUTAGE_LABEL
 from alerts.rules.service_alerts import WATCHDOG
 from alerts.rules.zero_budget import UNAUTHORIZED_ALERT
@@ -141,7 +142,7 @@ def _matching_faults(labels: Mapping[str, str]) -> frozenset[str]:
         return frozenset({UNAUTHORIZED_ACCESS.name})
     is_lag = labels.get("sli") == INGESTION_LAG.name
     if labels.get("root") == OUTAGE_LABEL or labels.get("area") == "datasets" or is_lag:
-        return frozenset(OUTAGE_KINDS)
+        return frozenset(OUTAGE_PARTS)
     return frozenset({_MARQUEZ} if labels.get("root") == _MARQUEZ else ())
 
 
