@@ -93,7 +93,10 @@ def _made(state: Path) -> Path:
     try:
         state.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        message = f"its place cannot be kept in {state} ({error.strerror}): give --state another"
+        message = (
+            f"the positions of shipped files cannot be stored in {state} ({error.strerror}):"
+            " name another folder with --state"
+        )
         raise RejectedInputError(message) from error
     return state
 
