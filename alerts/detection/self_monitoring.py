@@ -44,7 +44,8 @@ class EvaluationStatus(msgspec.Struct, frozen=True):
         now: by the clock of the service.
         began_at: when this service began to look.
         evaluated_at: of the newest evaluation; None: there was never one, and nothing to miss.
-            One that is further ahead was made by a clock that was wrong, and hides what came since.
+            If it is more than STALE_SECONDS ahead of `now`, a wrong clock made it, and newer
+            evaluations are hidden behind it.
         wait_since: when the oldest event that it lacks was received; None: it lacks none.
         behind_since: the first of the evaluations that lack events older than a minute, without a
             break; None: the newest does not.
