@@ -10,7 +10,7 @@ from slis.evidence.statements import (
     INSERT_CHANGED_RUNS,
     SPARK_ID,
     Given,
-    executed_statements,
+    execute_statement,
 )
 
 _OF_APPLICATION = f"""
@@ -102,12 +102,12 @@ _FORGOTTEN = (
 
 def match_executions(connection: Connection, given: Given) -> list[Row[Any]]:
     """Find the runs of executions; returns the writes of those that stood for them until now."""
-    executed_statements(connection, _ROOTS, given)
+    execute_statement(connection, _ROOTS, given)
     for common in _CONDITIONS:
-        executed_statements(connection, _MATCHED.format(common=common), given)
+        execute_statement(connection, _MATCHED.format(common=common), given)
     for statement in (_KEEP_MATCHES, _UNSETTLED):
-        executed_statements(connection, statement, given)
-    executed_statements(
+        execute_statement(connection, statement, given)
+    execute_statement(
         connection,
         INSERT_CHANGED_RUNS.format(which="run_key IN (SELECT run_key FROM t_match)"),
         given,
@@ -121,5 +121,5 @@ def _forget(connection: Connection, run: int, root: str) -> list[Row[Any]]:
     keys: Given = {"run": run, "root": root}
     writes = connection.execute(text(_WRITES_OF_RUN), {"run": run}).all()
     for statement in _FORGOTTEN:
-        executed_statements(connection, statement, keys)
+        execute_statement(connection, statement, keys)
     return list(writes)
