@@ -38,7 +38,8 @@ def read_cursors(place: CollectorLocation) -> Cursors | None:
 
     Raises:
         SQLAlchemyError: the catalog cannot be read.
-        OSError: the shipper's position cannot be read, nor where it is damaged (DecodeError).
+        OSError: the shipper's position cannot be read.
+        DecodeError: the shipper's position is damaged.
     """
     if place.is_shipped:
         # Without a look into the catalog, for which this collector has no password.

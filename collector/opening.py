@@ -50,7 +50,7 @@ def make_whole(
         _compare(path, limits, noted, read_cursors, now, is_suspect=is_suspect)
 
 
-def _compare(  # noqa: PLR0913 - as above
+def _compare(  # noqa: PLR0913 - the arguments of `make_whole`, and the mark
     path: Path,
     limits: Limits,
     noted: int,

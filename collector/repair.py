@@ -68,8 +68,18 @@ def finish_repair(path: Path) -> None:
     repaired = _beside(path, "repaired")
     if repaired.exists():
         if path.exists():
-            _set_aside(path, _beside(path, f"damaged-{int(repaired.stat().st_mtime)}"))
+            _set_aside(path, path.with_name(_noted_name(repaired)))
         repaired.rename(path)
+
+
+def _noted_name(repaired: Path) -> str:
+    """Return the name of the damaged file in the newest record of a loss."""
+    # Nobody writes to the file, and a connection of another kind would leave files beside it.
+    url = f"{repaired.absolute().as_uri()}?immutable=1"
+    with closing(sqlite3.connect(url, uri=True)) as spool:
+        name: str
+        (name,) = spool.execute("SELECT set_aside FROM loss ORDER BY at DESC LIMIT 1").fetchone()
+    return name
 
 
 def repair_spool(
@@ -126,6 +136,7 @@ class _Holes:
 
     def __init__(self, read_through: int) -> None:
         self._lost = 0
+        self._has_hole = False
         self._before: int | None = None  # when the last event before the first hole was received
         self._after: int | None = None  # when the first event after the last hole was
         self._received_at: int | None = None
@@ -137,8 +148,7 @@ class _Holes:
         self.saved += 1
         missing = event.seq - self.last_seq - 1
         if missing > 0:
-            self._lost += missing
-            self._before = self._before or self._received_at
+            self._add(missing)
             self._after = event.received_at
         self._received_at = event.received_at
         self.last_seq = max(self.last_seq, event.seq)
@@ -146,15 +156,20 @@ class _Holes:
     def lost_through(self, top: int) -> int:
         """Return how many events are missing up to `top`."""
         if top > self.last_seq:
-            self._lost += top - self.last_seq
-            self._before = self._before or self._received_at
+            self._add(top - self.last_seq)
             self._after = None
         return self._lost
 
+    def _add(self, missing: int) -> None:
+        self._lost += missing
+        if not self._has_hole:  # None at the beginning of the spool: no event is before it
+            self._has_hole, self._before = True, self._received_at
+
     def span(self, now: datetime, keep_seconds: float) -> tuple[int, int]:
         """Return the first and last time at which the missing events were received, in µs."""
-        end = self._after or to_micros(now)
-        start = self._before or to_micros(now) - int(keep_seconds * SECOND_MICROS)
+        end = to_micros(now) if self._after is None else self._after
+        since = to_micros(now) - int(keep_seconds * SECOND_MICROS)
+        start = since if self._before is None else self._before
         return min(start, end), end
 
 

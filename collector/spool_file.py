@@ -158,7 +158,9 @@ def _run_checkpoints(path: Path) -> None:
 
 
 def checkpoint(connection: sqlite3.Connection, *, say: bool = True) -> bool:
-    """Copy what no reader still needs in the log; whether that went well, which the log may say.
+    """Copy the pages of the WAL that no reader needs any more; return whether that succeeded.
+
+    `say`: log a failure.
 
     A failure here loses nothing: the log is durable, and what was not copied is copied next time.
     The writer meets the same disk, and decides what becomes of the process.

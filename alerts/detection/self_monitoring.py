@@ -11,6 +11,7 @@ import msgspec
 from sqlalchemy import Connection, func, select, text
 
 from alerts.incidents.detected_fault import DetectedFault, service_fault
+from alerts.own_parts import COLLECTOR_ROOT, EVENTS_ROOT, PIPELINE_ROOT
 from lineage.catalog import tables
 from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE, LOG_LAST_GOODBYE
 from lineage.catalog.rows import convert_rows
@@ -22,7 +23,6 @@ STALE_SECONDS: Final = 120
 # The longest outage that is made up for within minutes; a person looks at what takes longer.
 BEHIND_SECONDS: Final = 900
 
-COLLECTOR_ROOT, PIPELINE_ROOT, EVENTS_ROOT = "collector", "pipeline", "events"
 # A role that has failed for so long does not recover by itself soon.
 FAILING_SECONDS = 120
 _HOUR = 3600 * SECOND_MICROS
@@ -44,7 +44,8 @@ class EvaluationStatus(msgspec.Struct, frozen=True):
         now: by the clock of the service.
         began_at: when this service began to look.
         evaluated_at: of the newest evaluation; None: there was never one, and nothing to miss.
-            One that is further ahead was made by a clock that was wrong, and hides what came since.
+            If it is more than STALE_SECONDS ahead of `now`, a wrong clock made it, and newer
+            evaluations are hidden behind it.
         wait_since: when the oldest event that it lacks was received; None: it lacks none.
         behind_since: the first of the evaluations that lack events older than a minute, without a
             break; None: the newest does not.

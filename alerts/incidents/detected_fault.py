@@ -81,7 +81,10 @@ class DetectedFault(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_outage(self) -> bool:
-        """Return whether Lineward receives or evaluates no events: other incidents are frozen."""
+        """Return whether a role of Lineward fails, or the pipeline is behind.
+
+        Incidents of datasets are frozen, whichever role it is.
+        """
         return self.root.kind == "ingestion"
 
     @property

@@ -18,9 +18,9 @@ from alerts.notify.links import runbook_link
 from alerts.notify.message import Message, MessageKind, MessageLinks, MessageRoot, Severity
 from alerts.notify.notification_plan import Notification, NotificationPlan
 from alerts.notify.notification_state import ChannelState, NotificationState
-from alerts.notify.sentences import join_sentences
+from alerts.own_parts import OUTAGE_PARTS
 from alerts.rules.burn_windows import ESCALATION
-from alerts.rules.incident_alerts import INCIDENT_ALERT_NAMES, OUTAGE_KINDS
+from alerts.rules.incident_alerts import INCIDENT_ALERT_NAMES
 from alerts.rules.model import OUTAGE_LABEL
 from alerts.rules.service_alerts import WATCHDOG
 from alerts.rules.zero_budget import UNAUTHORIZED_ALERT
@@ -141,7 +141,7 @@ def _matching_faults(labels: Mapping[str, str]) -> frozenset[str]:
         return frozenset({UNAUTHORIZED_ACCESS.name})
     is_lag = labels.get("sli") == INGESTION_LAG.name
     if labels.get("root") == OUTAGE_LABEL or labels.get("area") == "datasets" or is_lag:
-        return frozenset(OUTAGE_KINDS)
+        return frozenset(OUTAGE_PARTS)
     return frozenset({_MARQUEZ} if labels.get("root") == _MARQUEZ else ())
 
 
@@ -164,7 +164,7 @@ def _notify(
     channels = tuple(dict.fromkeys((*own.channels, *address.channels)))
     record = msgspec.structs.replace(own, revision=own.revision + 1, channels=channels)
     kind: MessageKind = "changed" if is_notified else "opened"
-    note = join_sentences(sentences.REFIRED if is_notified else "", address.note)
+    note = sentences.join_sentences(sentences.REFIRED if is_notified else "", address.note)
     message = _message(record, context, at, kind=kind, owner=address.owner, note=note)
     # PagerDuty is sent no change, and its alert may be resolved: an alert that refires opens it.
     begun = msgspec.structs.replace(message, kind="opened")
@@ -231,7 +231,7 @@ def _message(  # noqa: PLR0913 - each stands in it
         at=at,
         root=_root(own),
         owner=owner,
-        note=join_sentences(note, own.annotations.get("description", "")),
+        note=sentences.join_sentences(note, own.annotations.get("description", "")),
         links=MessageLinks(runbook=runbook_link(own.name, context.settings)),
         correlation_id=f"alert-{own.fingerprint}-{from_micros(own.starts_at):%Y%m%dT%H%M%SZ}",
         is_answerable=False,

@@ -9,8 +9,7 @@ from alerts.notify.notification_state import NotificationState
 from alerts.notify.recipients import Recipient, find_owner, recipient_of
 from alerts.notify.settings import RoutingSettings
 from alerts.notify.ticket_caps import TicketCaps
-from alerts.rules.incident_alerts import OUTAGE_KINDS
-from alerts.rules.inhibition import UNMUTED_ROOTS
+from alerts.own_parts import OUTAGE_PARTS, OWN_ROOTS
 from lineage.policy.model import EscalationStep, Policy
 from lineage.process.clock import SECOND_MICROS
 
@@ -44,7 +43,7 @@ class RoutingContext(msgspec.Struct, frozen=True):
 
     def is_muted(self, state: NotificationState) -> bool:
         """Return whether an outage explains the incident, as `alerts.rules.inhibition` does."""
-        if state.fault in UNMUTED_ROOTS:
+        if state.fault in OWN_ROOTS:
             return False
         return self.is_alerted or bool(self.outages)
 
@@ -59,7 +58,7 @@ class RoutingContext(msgspec.Struct, frozen=True):
 
 def is_muting(state: NotificationState) -> bool:
     """Return whether the incident mutes those that follow from it."""
-    return state.fault in OUTAGE_KINDS and state.is_bad
+    return state.fault in OUTAGE_PARTS and state.is_bad
 
 
 def next_due_at(state: NotificationState, context: RoutingContext) -> int | None:

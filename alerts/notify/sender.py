@@ -78,7 +78,8 @@ class Sender:
         """Start to send all that is due, and return at once.
 
         Returns:
-            One a channel, of how many messages it takes; none for a channel that is still busy.
+            A future for each channel begun, with the number of messages its provider accepted; a
+            busy channel has none.
         """
         begun: list[Future[int]] = []
         for channel in self._due():

@@ -79,7 +79,7 @@ def read_delivery() -> DeliverySettings:
 
 
 class Variables(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings in `LINEWARD_ALERTS_` + field in capitals.
+    """Settings of notifications, from `LINEWARD_ALERTS_` + field in capitals.
 
     Attributes:
         mode: `direct`: people are notified at once. `alertmanager`: once it has called, or has not

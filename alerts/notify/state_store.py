@@ -29,7 +29,7 @@ from alerts.notify.notification_state import NotificationState
 from alerts.notify.outbox import IS_PAGE, add_count, enqueue, prune_notifications
 from alerts.notify.planning import LONGEST_WAIT, RoutingResult
 from alerts.notify.ticket_caps import build_held_notices
-from alerts.rules.incident_alerts import OUTAGE_KINDS
+from alerts.own_parts import OUTAGE_PARTS
 from lineage.catalog.queries import split_batches
 from lineage.catalog.tables import (
     digest,
@@ -95,7 +95,7 @@ def load_states_where(
 def load_outages(connection: Connection) -> frozenset[str]:
     """Return the ids of open outages of Lineward itself."""
     table = incident_notification
-    query = select(table.c.incident_id).where(table.c.is_bad, table.c.fault.in_(OUTAGE_KINDS))
+    query = select(table.c.incident_id).where(table.c.is_bad, table.c.fault.in_(OUTAGE_PARTS))
     return frozenset(connection.scalars(query))
 
 

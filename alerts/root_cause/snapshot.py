@@ -109,7 +109,7 @@ class LineageSnapshot(msgspec.Struct, frozen=True, dict=True):
 def build_snapshot(
     datasets: Rows, edges: EdgeArrays, failed_run_ids: Mapping[int, str] | None = None
 ) -> LineageSnapshot:
-    """Put together what belongs together.
+    """Build a snapshot of datasets and of the edges between them.
 
     Args:
         datasets: `DATASET_RECORD`, in any order, each key once. A key that only edges have is

@@ -9,10 +9,6 @@ from lineage.states import PAGE, TICKET
 
 OPEN_SERIES: Final = "lineage_incident_open"
 INCIDENT_ALERT_NAMES: Final = {PAGE: "LinewardIncidentPage", TICKET: "LinewardIncidentTicket"}
-# Parts of Lineward; while one of the first fails, no lineage comes in.
-# Kinds of the roots of incidents in which no lineage comes in.
-OUTAGE_KINDS: Final = ("collector", "pipeline", "service")
-OWN_ROOTS: Final = (*OUTAGE_KINDS, "marquez")
 _LABELS = "incident, root_kind, severity, owner"
 
 

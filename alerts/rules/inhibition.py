@@ -2,8 +2,9 @@
 
 from typing import Any, Final
 
+from alerts.own_parts import OUTAGE_PARTS, OWN_ROOTS
 from alerts.rules.burn_windows import ESCALATION, AlertSeverity
-from alerts.rules.incident_alerts import INCIDENT_ALERT_NAMES, OUTAGE_KINDS, OWN_ROOTS
+from alerts.rules.incident_alerts import INCIDENT_ALERT_NAMES
 from alerts.rules.model import OUTAGE_LABEL, OUTSIDE
 from alerts.rules.promql import equal, none_of, one_of, unequal
 from alerts.rules.service_alert_table import INGESTING, ROLE_FAILING
@@ -14,16 +15,17 @@ from lineage.states import INGESTION_LAG, PAGE, TICKET, UNAUTHORIZED_ACCESS
 _INCIDENT = equal("alertname", INCIDENT_ALERT_NAMES[PAGE])
 _OUTAGES: Final = (
     [equal("root", OUTAGE_LABEL)],
-    [_INCIDENT, one_of("root_kind", OUTAGE_KINDS)],
+    [_INCIDENT, one_of("root_kind", OUTAGE_PARTS)],
 )
-# Roots that no outage explains: Lineward's own, and an access that should not have been let in.
-UNMUTED_ROOTS: Final = (*OWN_ROOTS, UNAUTHORIZED_ACCESS.name)
-# While no lineage comes in, states of datasets are unknown; afterwards lineage is late.
+# While no lineage comes in, states of datasets are unknown; afterwards lineage is late. No outage
+# explains an incident about Lineward itself.
 DATASET_ALERTS: Final = (
     [equal("area", "datasets")],
-    [unequal("incident", ""), none_of("root_kind", UNMUTED_ROOTS)],
+    [unequal("incident", ""), none_of("root_kind", OWN_ROOTS)],
 )
 _BEHIND_OUTAGE: Final = (*DATASET_ALERTS, [equal("sli", INGESTION_LAG.name)])
+# Their incident mutes the alert on the failing role. For other roles both notify.
+_ROLES_WITH_ONE_MESSAGE: Final = (*OUTAGE_PARTS, "marquez")
 _BLIND: Final = ("LineageEvaluationAbsent", "LineageSeriesAbsent")
 
 
@@ -34,14 +36,14 @@ def build_inhibitions() -> list[dict[str, Any]]:
     return [
         *outages,
         # The incident has its owner and its list; alerts that the service cannot send stay.
-        _rule([_INCIDENT, one_of("root_kind", OUTAGE_KINDS)], [roots, equal("reach", "")]),
+        _rule([_INCIDENT, one_of("root_kind", OUTAGE_PARTS)], [roots, equal("reach", "")]),
         # What pages already is a failure of one of these, seen from its effect.
         _rule([roots], [_named(ROLE_FAILING), one_of("role", INGESTING)]),
         *(
             _rule(
                 [_INCIDENT, equal("root_kind", role)], [_named(ROLE_FAILING), equal("role", role)]
             )
-            for role in OWN_ROOTS
+            for role in _ROLES_WITH_ONE_MESSAGE
         ),
         _rule(
             [_INCIDENT, equal("root_kind", UNAUTHORIZED_ACCESS.name)], [_named(UNAUTHORIZED_ALERT)]

@@ -8,6 +8,7 @@ ratio of a window as Sloth and the SRE workbook have it ("Alerting on SLOs": bad
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from alerts.own_parts import OUTAGE_PARTS
 from alerts.rules.budgets import Budget, format_ratio
 from alerts.rules.burn_windows import (
     BUDGET_WINDOW,
@@ -19,7 +20,7 @@ from alerts.rules.burn_windows import (
     AlertSeverity,
     subquery_steps,
 )
-from alerts.rules.incident_alerts import OPEN_SERIES, OUTAGE_KINDS
+from alerts.rules.incident_alerts import OPEN_SERIES
 from alerts.rules.model import RecordingRule
 from alerts.rules.promql import selector
 from lineage.states import INGESTION_LAG, PAGE, TICKET
@@ -123,7 +124,7 @@ def _late_after_outages(window: str) -> str:
     No catalog counts these: the bad of each five minutes is summed where such an incident was open.
     """
     late = selector(bad_of(PACE_WINDOW), sli=INGESTION_LAG.name)
-    outage = f'{OPEN_SERIES}{{root_kind=~"{"|".join(OUTAGE_KINDS)}"}}'
+    outage = f'{OPEN_SERIES}{{root_kind=~"{"|".join(OUTAGE_PARTS)}"}}'
     behind = f"{late} and on () max(max_over_time({outage}[{_LATE_BEHIND}])) > 0"
     return f"sum_over_time(({behind})[{window}:{PACE_WINDOW}])"
 

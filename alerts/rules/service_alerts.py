@@ -6,6 +6,7 @@ import msgspec
 
 from alerts.rules import service_queries as queries
 from alerts.rules.model import OUTAGE_LABEL, AlertRule, ServiceAlert, since
+from alerts.rules.promql import quote
 from alerts.rules.service_alert_table import SERVICE_ALERTS
 from lineage.states import PAGE
 
@@ -18,6 +19,7 @@ class ScrapeJobs(msgspec.Struct, frozen=True):
 
     service: str = "lineward"
     collector: str = "lineward-collector"
+    shipper: str = "lineward-shipper"
 
 
 def watchdog() -> AlertRule:
@@ -41,8 +43,13 @@ def service_alerts(owner: str, jobs: ScrapeJobs) -> tuple[AlertRule, ...]:
     scraped = ((jobs.service, True), (jobs.collector, False))
     return (
         *(_scrape_down(job, owner, is_outside=is_outside) for job, is_outside in scraped),
-        *(row.alert(owner) for row in SERVICE_ALERTS),
+        *(_with_job(row, jobs).alert(owner) for row in SERVICE_ALERTS),
     )
+
+
+def _with_job(row: ServiceAlert, jobs: ScrapeJobs) -> ServiceAlert:
+    expr = row.expr.replace(quote(queries.SHIPPER_JOB), quote(jobs.shipper))
+    return msgspec.structs.replace(row, expr=expr)
 
 
 def _scrape_down(job: str, owner: str, *, is_outside: bool) -> AlertRule:

@@ -61,10 +61,10 @@ SPOOL_GROWING: Final = f"{waiting('{}')} > 10000\nand\n{_GROWN} > 0"
 # NaN while the shipper cannot read its spool: a comparison drops it.
 SHIPPERS_WAITING: Final = "sum(lineage_shipper_waiting_events >= 0)"
 SHIPPER_LAG: Final = "max(lineage_shipper_lag_seconds >= 0)"
+SHIPPER_JOB: Final = "$shipper_job"  # stands for the name of the scrape job
 # One that does not run has no lag.
 SHIPPER_STOPPED: Final = (
-    "count(lineage_shipper_lag_seconds > 300\n"
-    f"or\n{selector('up', job='lineward-shipper')} == 0) > 0"
+    f"count(lineage_shipper_lag_seconds > 300\nor\n{selector('up', job=SHIPPER_JOB)} == 0) > 0"
 )
 SHIPPER_FAILURES: Final = "sum(increase(lineage_shipper_failures_total[5m]))"
 INGESTION_STOPPED: Final = f"({_BATCH_AGE} > 300)\nand\n{WAITED_5M} > 0"

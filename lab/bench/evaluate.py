@@ -66,7 +66,7 @@ class EvaluationFigures(msgspec.Struct, frozen=True):
     whole_seconds: float
     edge_seconds: list[float]
     peak_bytes: int
-    budgetpeak_bytes: int
+    budget_peak_bytes: int
     states: dict[str, int]
 
 
@@ -98,7 +98,7 @@ def run(datasets: int = 100_000, edges: int = 300_000) -> EvaluationFigures:
         whole_seconds=others[2][0],
         edge_seconds=edge_seconds,
         peak_bytes=peak,
-        budgetpeak_bytes=BUDGET_BYTES,
+        budget_peak_bytes=BUDGET_BYTES,
         states=rounds[-1][2].states,
     )
 

@@ -68,7 +68,7 @@ def daily(recording: Recording, *, last: datetime, days: int, shop: Path) -> Ite
 
 
 def write(events: Iterable[bytes], path: Path) -> int:
-    """Write a line an event; how many."""
+    """Write a line for each event; return how many."""
     count = 0
     with path.open("wb") as file:
         for event in events:

@@ -84,7 +84,7 @@ def _plain(
 def _drift(
     planning: PlannedFaults, kind: InjectedKind, job: SimulatedJob, starts_at: int, ends_at: int
 ) -> Injected:
-    """Return a fault of two readers, of which one needs the column that is gone."""
+    """Return a fault of a job after which every second reader fails: its column is gone."""
     readers = [
         reader.number
         for each in job.outputs

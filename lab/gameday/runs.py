@@ -124,7 +124,7 @@ class _Simulation:
         yield from self._held(due)
 
     def _free_at(self, job: SimulatedJob) -> int:
-        """Delay a nightly run until a backfill's end; skip hourly runs."""
+        """Return when a nightly job may run: after its backfill. Other jobs do not wait."""
         return self._busy_until[job.number] if job.cadence in {"daily", "weekday"} else 0
 
     def _held(self, due: _Due) -> Iterator[SimulatedRun]:
@@ -187,7 +187,7 @@ class _Simulation:
         return all(self._written[each] > last for each in job.inputs if self._is_written(each))
 
     def _is_written(self, dataset: int) -> bool:
-        """Run a stream, which is always there."""
+        """Return whether runs write the dataset at their ends: no stream and no ad-hoc dataset."""
         return self._estate.datasets[dataset].cadence not in {"streaming", "adhoc"}
 
     def _begin(

@@ -64,7 +64,7 @@ def delete_old_rows(
 def delete_where(
     engine: Engine, table: str, condition: str, given: Mapping[str, int], writing: Writing
 ) -> int:
-    """Delete the rows of a table that match, 10,000 a transaction; how many."""
+    """Delete the rows of a table that match, 10,000 a transaction; return how many."""
     return sum(_slices(engine, table, condition, given, writing))
 
 

@@ -20,7 +20,7 @@ class CompiledFolds:
 
         Args:
             folds: of the policy.
-            kept: names that no fold takes, since the policy speaks of them themselves.
+            kept: names that no fold takes, since the policy names the dataset itself.
         """
         compiled = (compile_fold(fold, position) for position, fold in enumerate(folds))
         known = [fold for fold in compiled if fold is not None]
@@ -83,7 +83,7 @@ def _repeated(policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def _folded_twice(policy: Policy) -> Iterator[tuple[str, str]]:
-    """Return whether a fold's dataset has this name, so that it is no spelling of another one."""
+    """Yield folds whose dataset is itself another name, by aliases or by a fold."""
     others = {name: dataset for name, dataset in policy.overrules() if name != dataset}
     ready_folds = folds_of(policy)
     for position, fold in enumerate(policy.folds):

@@ -121,7 +121,7 @@ class Suppression(
 ):
     """Window in which matching datasets open no incident: once, or by `cron`.
 
-    One that is once counts as a planned backfill besides.
+    A window without cron also counts as a planned backfill.
 
     Attributes:
         cron: when a window begins: five fields.

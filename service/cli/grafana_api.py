@@ -13,7 +13,7 @@ _SECONDS: Final = 30.0
 _WHY: Final = {
     401: "rejects the token: create one for a service account, and pass its file",
     403: "does not permit this: the service account needs the role Editor, or these permissions",
-    404: "has no such path: --url is not the address of Grafana, or lacks its sub-path",
+    404: "has no such path: --grafana-url is not the address of Grafana, or lacks its sub-path",
     412: "rejects the change, because another object has this name: rename or delete it",
 }
 # Answers about a missing object: some Grafanas answer an Editor 403, others 404.
@@ -91,7 +91,9 @@ class Grafana:
         status, text = answer.status_code, _message(answer)
         if answer.is_redirect:
             where = answer.headers.get("location", "")[:80]
-            return RejectedInputError(f"{self._url} redirects to {where!r}: use this as --url")
+            return RejectedInputError(
+                f"{self._url} redirects to {where!r}: use this as --grafana-url"
+            )
         asked = f"{method} {path}: {status}{text}"
         if status in _WHY:
             return RejectedInputError(f"{self._url} {_WHY[status]} ({asked})")

@@ -114,8 +114,8 @@ def wrapping_table(*columns: str, title: str | None = None) -> "Table":
     return shown
 
 
-def print_table(shown: "Table", otherwise: str) -> "RenderableType":
-    """Print the table, or a sentence if it has no rows."""
+def table_or_text(shown: "Table", otherwise: str) -> "RenderableType":
+    """Return the table, or a sentence if it has no rows."""
     return shown if shown.row_count else escape_markup(otherwise)
 
 

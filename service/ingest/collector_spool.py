@@ -105,7 +105,7 @@ def read_waiting(path: Path, seq: int) -> int | None:
         return count_waiting(spool, seq) if spool else None
 
 
-def list_unforwarded(path: Path) -> int:
-    """Return the events that left a full spool before their turn."""
+def count_unforwarded(path: Path) -> int:
+    """Return how many events left a full spool before their turn."""
     with open_read_only(path) as spool:
         return (first_figure(spool, "SELECT events FROM unforwarded") or 0) if spool else 0

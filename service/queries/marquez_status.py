@@ -8,7 +8,7 @@ from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import convert_rows, pairs_of
 from lineage.process.clock import to_micros
-from service.ingest.collector_spool import list_unforwarded, read_waiting
+from service.ingest.collector_spool import count_unforwarded, read_waiting
 from service.queries.run_shapes import IsoTime
 from service.queries.timestamps import iso_of, seconds_between
 from service.runtime.settings import Settings
@@ -155,7 +155,7 @@ def _forwarding(
         waiting_events=read_waiting(settings.spool, cursor),
         forwarded=counts.get("forwarded", 0),
         set_aside=reasons,
-        unforwarded=list_unforwarded(settings.spool),
+        unforwarded=count_unforwarded(settings.spool),
         last_set_aside=[
             UnforwardedEvent(
                 row.spool_seq, row.run, row.reason, row.detail, iso_of(row.set_aside_at)

@@ -42,7 +42,7 @@ class Reports:
         return {VARIABLE: str(self.descriptor)}
 
     def take(self) -> bool:
-        """Read what has come; whether anything has."""
+        """Read what has come; return whether anything has."""
         came = False
         while (datagram := self._next()) is not None:
             came = True
@@ -174,7 +174,7 @@ class Child:
         return self._process is not None and self._process.poll() is None
 
     def end(self) -> bool:
-        """Kill what is left of it and of what it started; whether it had ended by itself."""
+        """Kill what is left of it and of what it started; return whether it had ended."""
         if self._process is None:
             return True
         ended = self._process.poll() is not None

@@ -97,7 +97,7 @@ class Watched:
             self._started()
 
     def restart(self) -> bool:
-        """Start it again if it is due and its disk has room; whether it did."""
+        """Start it again if it is due and its disk has room; return whether it did."""
         if not self.child.is_due() or not self._has_disk():
             return False
         self.child.restart()

@@ -89,7 +89,7 @@ def state_changes(held: pa.Table, as_of: datetime, states: pa.Table) -> StateCha
     """`states` against those of the same SLIs that the catalog holds.
 
     Args:
-        held: what `held_states` gives; of what is there alone, the dataset or its state is gone.
+        held: what `held_states` gives; a row that only `held` has is gone.
         as_of: the instant that was judged: `since` where state or reason is another.
         states: `sli_schemas.STATES`.
     """

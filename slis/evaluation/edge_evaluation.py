@@ -44,7 +44,7 @@ from slis.settings import PipelineSettings
 from slis.spark.local_rows import local_rows
 from slis.spark.planning import computed_once
 
-_SETTLE = timedelta(seconds=PipelineSettings().evidence_settle_seconds)  # that nobody changed
+_SETTLE = timedelta(seconds=PipelineSettings().evidence_settle_seconds)  # the default
 
 
 class EdgesFound(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ def evaluate_edges(  # noqa: PLR0913 - the last two by name
 ) -> None:
     """Judge all expected edges, and what was compared with the oracles; publish both.
 
-    `settle`: as long after a write, what is held against it may still come.
+    `settle`: how long after a write its evidence may still come.
     `backlog_since`: when the oldest event that has not landed was received; None: none waits.
     """
     latest = latest_checks(spark, engine, as_of, settle)

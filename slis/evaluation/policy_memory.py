@@ -29,7 +29,7 @@ _EDGE_CHANGES = f"""
 
 
 class RememberedPolicies(msgspec.Struct, frozen=True):
-    """What the policies of datasets were resolved from last, and the tiers that were handed up.
+    """Inputs of the last resolution of policies, and the tiers that it handed up.
 
     Attributes:
         described_by: fingerprint of all but the edges.

@@ -47,7 +47,7 @@ def renew_names(engine: Engine, policy: Policy, as_of: datetime) -> bool:
     datasets that folds take or give back, 2,000 are moved at once; the next call goes on.
 
     Returns:
-        Whether anything was another before; a few looks when not.
+        Whether anything changed; if not, a few queries.
     """
     declared = {key(*name): name for name in policy.declared()}
     aliases = {(key(*name), key(*dataset)): name for name, dataset in policy.overrules()}

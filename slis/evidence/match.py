@@ -10,7 +10,7 @@ from slis.evidence.statements import (
     INSERT_CHANGED_RUNS,
     SPARK_ID,
     Given,
-    executed_statements,
+    execute_statement,
 )
 from slis.stream.derived.retracted_edges import remove_edges
 
@@ -93,12 +93,12 @@ _FORGOTTEN = (
 
 def match_executions(connection: Connection, given: Given) -> list[Row[Any]]:
     """Find the runs of executions; returns the writes of those that stood for them until now."""
-    executed_statements(connection, _ROOTS, given)
+    execute_statement(connection, _ROOTS, given)
     for common in _CONDITIONS:
-        executed_statements(connection, _MATCHED.format(common=common), given)
+        execute_statement(connection, _MATCHED.format(common=common), given)
     for statement in (_KEEP_MATCHES, _UNSETTLED):
-        executed_statements(connection, statement, given)
-    executed_statements(
+        execute_statement(connection, statement, given)
+    execute_statement(
         connection,
         INSERT_CHANGED_RUNS.format(which="run_key IN (SELECT run_key FROM t_match)"),
         given,
@@ -114,5 +114,5 @@ def _forget(connection: Connection, run: int, root: str) -> list[Row[Any]]:
     edges = [dict(edge) for edge in connection.execute(_EDGES_OF_RUN, keys).mappings()]
     remove_edges(connection, edges)
     for statement in _FORGOTTEN:
-        executed_statements(connection, statement, keys)
+        execute_statement(connection, statement, keys)
     return list(writes)

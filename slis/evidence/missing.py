@@ -6,7 +6,7 @@ from slis.evidence.statements import (
     INSERT_CHANGED_RUNS,
     SPARK_ID,
     Given,
-    executed_statements,
+    execute_statement,
     has_rows,
 )
 from slis.evidence.written_rows import count_rows
@@ -137,22 +137,22 @@ def is_settled_by_time(connection: Connection, given: Given) -> bool:
 
 def add_what_is_missing(connection: Connection, given: Given) -> None:
     """Store failures, ends, whole runs, inputs and outputs that no event reported."""
-    groups = executed_statements(connection, _DUE, given)
+    groups = execute_statement(connection, _DUE, given)
     news = """evidence = '{0}' AND run_key IN (
         SELECT e.run_key FROM execution e WHERE NOT e.is_settled AND e.started_at >= :since)"""
     for statement, word in ((_FAILED, "failed"), (_COMPLETED, "completed")):
-        if executed_statements(connection, statement, given):
-            executed_statements(
+        if execute_statement(connection, statement, given):
+            execute_statement(
                 connection, INSERT_CHANGED_RUNS.format(which=news.format(word)), given
             )
     if not groups:
         return
-    executed_statements(connection, _NAMED, given)
-    if executed_statements(connection, _ALONE, given):
+    execute_statement(connection, _NAMED, given)
+    if execute_statement(connection, _ALONE, given):
         which = "evidence = 'alone' AND landed_at = :landed_at"
-        executed_statements(connection, INSERT_CHANGED_RUNS.format(which=which), given)
-    if executed_statements(connection, _TOUCHED, given):
+        execute_statement(connection, INSERT_CHANGED_RUNS.format(which=which), given)
+    if execute_statement(connection, _TOUCHED, given):
         which = "NOT is_reported AND landed_at = :landed_at"
-        executed_statements(connection, _CHANGED_IO.format(which=which), given)
+        execute_statement(connection, _CHANGED_IO.format(which=which), given)
     count_rows(connection)
-    executed_statements(connection, _SETTLED, given)
+    execute_statement(connection, _SETTLED, given)

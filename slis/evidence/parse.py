@@ -15,7 +15,7 @@ from slis.evidence.plans import (
     FILE,
     TOPIC,
     reads_unnamed,
-    streamed_tables,
+    streamed_folder,
     streamed_topics,
     touched_tables,
 )
@@ -107,7 +107,7 @@ def touched_by_streams(logged: DataFrame) -> DataFrame:
         F.lit(None).cast("bigint").alias("execution_id"),
         F.col("progress.runId").alias("stream_run_id"),
         F.col("progress.batchId").alias("stream_batch"),
-        streamed_tables("progress.sink.description").alias("folder"),
+        streamed_folder("progress.sink.description").alias("folder"),
         streamed_topics("progress.sources").alias("topics"),
     )
     written = _named_by(sources, WRITE, FILE, folder, is_whole=True).where("location IS NOT NULL")

@@ -59,7 +59,7 @@ def touched_tables(plan: str) -> Column:
     return F.array_distinct(F.concat(*found))
 
 
-def streamed_tables(description: str) -> Column:
+def streamed_folder(description: str) -> Column:
     """Return the folder that a file sink or source names; null for any other."""
     folder = F.regexp_extract(description, _FILE_STREAM, 1)
     return F.nullif(F.regexp_replace(folder, _GLOB, ""), F.lit(""))

@@ -18,7 +18,7 @@ IN_ATTEMPT = f"""
 INSERT_CHANGED_RUNS = "INSERT INTO s_run (run_key) SELECT run_key FROM run WHERE {which}"
 
 
-def executed_statements(connection: Connection, statement: str, given: Given) -> int:
+def execute_statement(connection: Connection, statement: str, given: Given) -> int:
     """Execute a statement; returns how many rows it changed."""
     return connection.execute(text(statement), _named(statement, given)).rowcount
 

@@ -28,7 +28,9 @@ _t = lake_folder.c
 
 
 def date_back(writer: LakeWriter, today: date) -> int:
-    """Keep events of days that have not come under today: those days would never be deleted.
+    """Store folders of future days under today's date.
+
+    Otherwise retention would never delete them.
 
     Returns:
         The number of folders moved.

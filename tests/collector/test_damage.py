@@ -14,14 +14,16 @@ from sqlalchemy import insert
 
 from collector import cursor_worker, cursors
 from collector.cursors import NOT_READ, Cursors
+from collector.damage import StoredEvent
 from collector.high_water import high_water_of
 from collector.opening import make_whole
+from collector.repair import _Holes
 from collector.settings import CollectorLocation, Limits
 from collector.spool import Spool
 from collector.spool_file import spool_losses
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from lineage.catalog.tables import reader_cursor
-from lineage.process.clock import to_micros
+from lineage.process.clock import from_micros, to_micros
 from tests.collector.bodies import body, new_body, run_event
 from tests.collector.spools import NOON, Outcomes, events, wait_for_groups
 from tests.suite.http_client import CLIENT
@@ -184,21 +186,52 @@ def test_a_restored_spool_is_numbered_behind_its_readers(path, stored):
 
 
 @pytest.mark.usefixtures("stored")
-@pytest.mark.parametrize("when", ["repairing", "repaired"])
-def test_an_interrupted_repair_is_finished(path, when):
-    """Build an incomplete file again, and use a complete one."""
+def test_a_repair_interrupted_before_its_end_begins_again(path):
+    """Build an incomplete file again."""
     rows, _, _ = _open(path)
-    other = path.with_name(f"spool.db.{when}")
-    if when == "repaired":
-        path.rename(other)
-        path.write_bytes(b"damaged")
-    else:
-        other.write_bytes(path.read_bytes()[:5_000])
+    other = path.with_name("spool.db.repairing")
+    other.write_bytes(path.read_bytes()[:5_000])
 
     again, _, found = _open(path)
 
     assert (again, found) == (rows, None)
     assert not other.exists()
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_repair_interrupted_at_its_end_is_finished(path):
+    """Use the complete file, and give the damaged one the name in the record of the loss."""
+    _flip(path, _leaf_of_events(path), count=PAGE)
+    rows, _, lost = _open(path)
+    [damaged] = path.parent.glob("spool.db.damaged-*Z")
+    path.rename(path.with_name("spool.db.repaired"))
+    damaged.rename(path)
+
+    again, _, found = _open(path)
+
+    assert (again, found) == (rows, lost)
+    assert not path.with_name("spool.db.repaired").exists()
+    assert damaged in path.parent.iterdir()
+
+
+@pytest.mark.parametrize(
+    ("saved", "top", "expected"),
+    [
+        ([(101, 200)], 200, (-3_000, 101)),
+        ([(101, 200), (301, 400)], 400, (-3_000, 301)),
+        ([(101, 200)], 300, (-3_000, 600)),
+        ([(1, 100), (201, 300), (401, 500)], 500, (100, 401)),
+        ([(1, 100)], 300, (100, 600)),
+    ],
+)
+def test_the_gap_covers_all_holes(saved, top, expected):
+    """Begin an hour ago if the first hole has no event before it, also if others follow."""
+    holes, second = _Holes(0), 1_000_000
+    for seq in (seq for first, last in saved for seq in range(first, last + 1)):
+        holes.see(StoredEvent(seq, b"", seq * second, "http", "run", 0, b""))
+
+    assert holes.lost_through(top) == top - 100 * len(saved)
+    assert holes.span(from_micros(600 * second), 3_600) == tuple(at * second for at in expected)
 
 
 def _alive(collector):

@@ -134,11 +134,15 @@ def _break_down(grafana: FakeGrafana) -> None:
     [
         (_set_unknown_token, 6, "rejects the token: create one for a service account"),
         (_set_reader, 6, "does not permit this: the service account needs the role Editor"),
-        (_answer_as_other_site, 6, "--url is not the address of Grafana, or lacks its sub-path"),
+        (
+            _answer_as_other_site,
+            6,
+            "--grafana-url is not the address of Grafana",
+        ),
         (_occupy_title, 6, "412 A dashboard with the same name in the folder already exists"),
         (_provision, 6, "400 Cannot save provisioned dashboard"),
         (_remove_infinity, 6, "yesoreyeram-infinity-datasource: install the plugin"),
-        (_redirect, 6, "redirects to 'https://login.example/': use this as --url"),
+        (_redirect, 6, "redirects to 'https://login.example/': use this as --grafana-url"),
         (_break_down, 1, "failed (GET /api/datasources: 503 database is locked)"),
     ],
 )

@@ -11,9 +11,9 @@ import pytest
 import yaml
 from prometheus_client import generate_latest
 
-from alerts.detection.self_monitoring import EVENTS_ROOT
 from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.incident_text import unknown_root_reason
+from alerts.own_parts import EVENTS_ROOT
 from alerts.root_cause.faults import UnknownReason, label_of_root
 from alerts.root_cause.kinds import FAULT_KINDS
 from alerts.rules.incident_alerts import OPEN_SERIES

@@ -208,7 +208,7 @@ def _by_run(run_io: pa.Table) -> dict[int, list[_Row]]:
 
 
 def _as_of(gap: _Row, at: int) -> _Row:
-    """Merge two windows: the one that ends later lasts."""
+    """Return the gap as it was known at `at`: without an end that came later."""
     is_over = gap["ended_at"] is not None and gap["ended_at"] <= at
     return gap if is_over else gap | {"ended_at": None}
 

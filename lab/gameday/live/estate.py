@@ -85,7 +85,7 @@ class _Builder:
     def _add(
         self, chain: int, layer: int, team: int, above: tuple[int, ...], tier: Tier | None = None
     ) -> tuple[int, ...]:
-        """Return a job and its outputs."""
+        """Add a job and its output; return the outputs."""
         number, word = len(self.datasets), next(self._names)
         folder = f"{self._day}/{_FOLDERS[layer]}/{LIVE_TEAMS[team]}"
         path = f"{folder}/{tier}/{word}" if tier else f"{folder}/{word}"

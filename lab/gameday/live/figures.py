@@ -19,7 +19,7 @@ class Spread(msgspec.Struct, frozen=True):
 
 
 def spread(seconds: Iterable[float | None]) -> Spread:
-    """Return a percentile by nearest rank, without unknown values."""
+    """Return count, median, 95th percentile and maximum of the known values, by nearest rank."""
     found = sorted(each for each in seconds if each is not None)
     if not found:
         return Spread(0, None, None, None)

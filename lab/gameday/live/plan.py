@@ -70,7 +70,7 @@ def kinds_of(names: Sequence[str]) -> tuple[InjectedKind, ...]:
 
 
 def chains_for(faults: int) -> int:
-    """Plan a chain for each fault and each silent kind, and one without a fault."""
+    """Return how many chains a plan needs: for each fault and silent kind, and one without."""
     return faults + _quiet(faults) + 1
 
 

@@ -108,7 +108,7 @@ def _names(reader: CatalogReader, keys: Keys, before: Snapshot) -> tuple[Texts, 
 
 
 def _known(keys: Keys, old_keys: Keys, old: NDArray[Any], unknown: object) -> NDArray[Any]:
-    """Read the known facts of each of these keys."""
+    """Return the old value of each key, `unknown` for new keys."""
     at, is_old = positions_in(old_keys, keys)
     values = np.full(len(keys), unknown, old.dtype)
     values[is_old] = old[at]

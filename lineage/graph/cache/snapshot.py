@@ -181,7 +181,7 @@ class _Walking:
 
 
 def _seen(snapshot: Snapshot, sees: Sees | None, hidden: Iterable[int]) -> Flags | None:
-    """Return the number of hidden neighbours: 0, since datasets without a row are never visible."""
+    """Return whether each dataset is visible; None: all are. Without a row, none is."""
     if sees is None:
         return None
     namespaces = np.array([*map(sees, snapshot.namespaces), False])

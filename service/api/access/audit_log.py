@@ -16,6 +16,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import open_catalog, write_transaction
 from service.api.access.access_policy import AccessInForce
 from service.api.access.versions import store_versions
+from service.api.served.counter_buffer import CountBatch, add_batch
 from service.runtime.periodic import is_there
 
 log = structlog.get_logger(__name__)
@@ -80,8 +81,8 @@ class Recorder:
         self._force.current()
         self.write([])
 
-    def write(self, rows: list[AccessRecord]) -> None:
-        """Write the versions that are not stored yet, then the rows, in one transaction.
+    def write(self, rows: list[AccessRecord], batch: CountBatch | None = None) -> None:
+        """Write the versions that are not stored yet, rows and counts, in one transaction.
 
         Raises:
             UnauditedError: there is no catalog yet.
@@ -89,7 +90,7 @@ class Recorder:
         """
         with self._writing:
             versions = self._force.take_unrecorded()
-            if not rows and not versions:
+            if not (rows or versions or batch):
                 return
             try:
                 with write_transaction(self._opened()) as connection:
@@ -98,6 +99,8 @@ class Recorder:
                     if rows:
                         values = [msgspec.structs.asdict(row) for row in rows]
                         connection.execute(tables.access_audit.insert(), values)
+                    if batch:
+                        add_batch(connection, batch)
             except BaseException:
                 self._force.give_back(versions)
                 raise

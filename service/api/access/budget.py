@@ -1,6 +1,7 @@
 """Budget of rejections of one address: beyond it no audit row is written, and then 429 answers."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from typing import Final, Literal
 
@@ -8,7 +9,6 @@ import msgspec
 
 WINDOW_SECONDS: Final = 10.0
 _MOST_ADDRESSES: Final = 10_000
-_ALL = ""
 BudgetDecision = Literal["own_row", "grouped", "too_many"]
 
 
@@ -28,23 +28,22 @@ class RequestBudget:
         self._bounds = bounds or BudgetBounds()
         self._lock = threading.Lock()
         self._began = monotonic()
-        self._spent: dict[str, int] = {}
+        self._spent: Counter[str] = Counter()
+        self._spent_by_all = 0
 
     def spend(self, address: str) -> BudgetDecision:
         """Note one rejection of this address; how it is to be answered."""
         with self._lock:
             now = self._monotonic()
             if now - self._began >= WINDOW_SECONDS or len(self._spent) > _MOST_ADDRESSES:
-                self._began, self._spent = now, {}
-            mine, everybody = self._add(address), self._add(_ALL)
+                self._began, self._spent, self._spent_by_all = now, Counter(), 0
+            self._spent[address] += 1
+            self._spent_by_all += 1
+            mine, everybody = self._spent[address], self._spent_by_all
         if mine > self._bounds.answers:
             return "too_many"
         is_row = mine <= self._bounds.rows and everybody <= self._bounds.all_rows
         return "own_row" if is_row else "grouped"
-
-    def _add(self, counted: str) -> int:
-        self._spent[counted] = self._spent.get(counted, 0) + 1
-        return self._spent[counted]
 
 
 class RejectionCounts:

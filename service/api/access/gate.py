@@ -82,13 +82,16 @@ class Gate:
             await self._app(scope, receive, send)
         else:
             decision = _decided(scope, action, standing.version, standing.at)
-            if await self._is_grouped(scope, send, decision):
+            if await self._reject_grouped(scope, send, decision):
                 return
             row = _row(scope, action, standing, decision)
             await self._pass(scope, receive, _Held(self._recorder, row, scope, send), decision)
 
-    async def _is_grouped(self, scope: Scope, send: Send, decision: AccessDecision) -> bool:
-        """Reject who was rejected too often: a row for each would keep the catalog's write lock."""
+    async def _reject_grouped(self, scope: Scope, send: Send, decision: AccessDecision) -> bool:
+        """Reject without a row who was rejected too often; return whether that happened.
+
+        A row for each would keep the catalog's write lock.
+        """
         if decision.allowed or decision.status != _UNKNOWN:
             return False
         verdict = self._budget.spend(address_of(scope))

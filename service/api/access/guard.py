@@ -50,7 +50,7 @@ class Guard:
         return self._signing_in.spend(address) != "too_many"
 
     async def record_rejection(
-        self, action: str, who: str, reason: str, request_id: str, address: str = ""
+        self, action: str, who: str, reason: str, request_id: str, address: str
     ) -> None:
         """Audit one who was rejected by another than the gate; returns once the row is durable.
 

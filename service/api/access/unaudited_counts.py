@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import write_transaction
 from lineage.process.clock import Clock, to_micros
 from lineage.states import UNAUTHORIZED_ACCESS
 from service.api.access.access_auditor import DENIED_METRIC, GROUPED, count_bad, stored_versions
@@ -17,7 +16,7 @@ from service.api.access.audit_log import AccessRecord, Recorder
 from service.api.access.budget import RejectionCounts
 from service.api.access.judge import AccessFileVersion, version_at
 from service.api.access.served_counts import ServedLog, ServedResponse
-from service.api.served.counter_buffer import CountBatch, add_batch
+from service.api.served.counter_buffer import CountBatch
 
 UNAUDITED = "unaudited"
 _MOST_IDS = 500
@@ -41,22 +40,20 @@ class AccessCounter:
         answered, lost = self._served.take()
         grouped = self._grouped.take()
         try:
-            self._write_grouped(grouped)
-            self._count(engine, answered, lost, grouped)
+            batch = self._count(engine, answered, lost, grouped)
+            at = to_micros(self._clock())
+            rows = [_grouped_row(at, *each) for each in sorted(grouped.items())]
+            # In one transaction: what is given back was neither written nor counted.
+            self._recorder.write(rows, batch)
         except BaseException:
             self._served.give_back(answered, lost)
             for reason, count in grouped.items():
                 self._grouped.add(reason, count)
             raise
 
-    def _write_grouped(self, grouped: dict[str, int]) -> None:
-        """Write one row for all of a second that were rejected for the same reason."""
-        at = to_micros(self._clock())
-        self._recorder.write([_grouped_row(at, *each) for each in sorted(grouped.items())])
-
     def _count(
         self, engine: Engine, answered: list[ServedResponse], lost: int, grouped: dict[str, int]
-    ) -> None:
+    ) -> CountBatch:
         with engine.connect() as connection:
             versions = self._versions = stored_versions(connection, self._versions)
             unaudited = _unaudited(connection, versions, answered)
@@ -68,13 +65,11 @@ class AccessCounter:
         # Without a version nobody was ever asked for a token: what was served is no access.
         for _ in range(lost if versions else 0):
             batch.count(UNAUTHORIZED_ACCESS, to_micros(self._clock()), "unknown")
-        if batch:
-            with write_transaction(engine) as connection:
-                add_batch(connection, batch)
+        return batch
 
 
 def _grouped_row(at: int, reason: str, count: int) -> AccessRecord:
-    """Return a row for rejections that have none of their own."""
+    """Return one row for all rejections of a second for the same reason."""
     return AccessRecord(
         at=at,
         request_id=uuid.uuid4().hex,

@@ -111,7 +111,9 @@ async def post_event(request: AnyRequest) -> Response[bytes]:
 
 async def _reject_event(request: AnyRequest) -> None:
     guard = request.app.state.guard
-    await guard.record_rejection("pagerduty", "", BAD_SIGNATURE, uuid.uuid4().hex)
+    await guard.record_rejection(
+        "pagerduty", "", BAD_SIGNATURE, uuid.uuid4().hex, address_of(request.scope)
+    )
     raise UnknownPersonError("unauthorized: invalid PagerDuty signature")
 
 

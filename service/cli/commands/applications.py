@@ -10,8 +10,8 @@ from service.cli.terminal import (
     escape_markup,
     local_time,
     owner_text,
-    print_table,
     show_answer,
+    table_or_text,
     wrapping_table,
 )
 from service.queries.applications import MOST_APPLICATIONS, ApplicationList, list_applications
@@ -63,4 +63,4 @@ def applications_table(answer: ApplicationList) -> RenderableType:
             row.problem or "-",
         )
         shown.add_row(*map(escape_markup, cells))
-    return print_table(shown, "no SparkApplication matches")
+    return table_or_text(shown, "no SparkApplication matches")

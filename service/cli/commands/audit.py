@@ -6,7 +6,13 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, local_time, print_table, show_answer, wrapping_table
+from service.cli.terminal import (
+    escape_markup,
+    local_time,
+    show_answer,
+    table_or_text,
+    wrapping_table,
+)
 from service.queries.audit import (
     MOST_AUDIT_ROWS,
     AccessFilters,
@@ -45,7 +51,7 @@ def action_table(answer: AuditPage) -> RenderableType:
     for row in answer.rows:
         cells = (row.who, row.via or "", row.action, row.detail, row.answer or "")
         shown.add_row(escape_markup(local_time(row.at)), *map(escape_markup, cells))
-    return print_table(shown, "no operator actions match")
+    return table_or_text(shown, "no operator actions match")
 
 
 @app.command()
@@ -74,4 +80,4 @@ def access_table(answer: AccessPage) -> RenderableType:
         texts = (row.who or "-", row.action, row.subject, ", ".join(row.namespaces), decided)
         cells = (str(row.id), local_time(row.at), *texts, str(row.status), row.version[:8])
         shown.add_row(*map(escape_markup, cells))
-    return print_table(shown, "no accesses are recorded: see `access` of the policy")
+    return table_or_text(shown, "no accesses are recorded: see `access` of the policy")

@@ -12,9 +12,9 @@ from service.cli.terminal import (
     local_time,
     owner_text,
     print_json,
-    print_table,
     show_answer,
     state_markup,
+    table_or_text,
     wrapping_table,
 )
 from service.queries.catalog_session import open_session
@@ -78,7 +78,7 @@ def impact_table(answer: Impact) -> RenderableType:
             escape_markup, (row.tier, row.dataset, row.dataset_namespace, owner_text(row.owner))
         )
         shown.add_row(*names, state_markup(row.state), escape_markup(row.depth))
-    return print_table(shown, _title(answer))
+    return table_or_text(shown, _title(answer))
 
 
 def _title(answer: Impact) -> str:
@@ -128,10 +128,10 @@ def history_tables(answer: DatasetHistory) -> RenderableType:
         for stamp in listed:
             cells = (stamp.value, local_time(stamp.first_seen_at), local_time(stamp.last_seen_at))
             shown.add_row(*map(escape_markup, cells))
-        stamps.append(print_table(shown, f"{title}: none known"))
+        stamps.append(table_or_text(shown, f"{title}: none known"))
     tables = (
-        print_table(schemas, "schemas: none known"),
-        print_table(writes, "writes: none stored"),
+        table_or_text(schemas, "schemas: none known"),
+        table_or_text(writes, "writes: none stored"),
     )
     return Group(escape_markup(answer.dataset, "bold"), *tables, *stamps)
 

@@ -11,9 +11,9 @@ from service.cli.terminal import (
     escape_markup,
     local_time,
     owner_text,
-    print_table,
     show_answer,
     state_markup,
+    table_or_text,
     warn,
     wrapping_table,
 )
@@ -68,7 +68,7 @@ def datasets_table(page: DatasetPage) -> RenderableType:
             *map(escape_markup, cells),
             escape_markup(owner_text(row.owner)),
         )
-    return print_table(shown, "no datasets match")
+    return table_or_text(shown, "no datasets match")
 
 
 @app.command()
@@ -101,6 +101,6 @@ def unsourced_table(answer: UnsourcedReads) -> RenderableType:
             local_time(row.last_read_at),
         )
         shown.add_row(*map(escape_markup, cells), escape_markup(by))
-    return print_table(
+    return table_or_text(
         shown, f"every dataset that was read in the last {answer.hours} h has a source"
     )

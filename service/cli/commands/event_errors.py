@@ -6,7 +6,13 @@ import typer
 from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
-from service.cli.terminal import escape_markup, local_time, print_table, show_answer, wrapping_table
+from service.cli.terminal import (
+    escape_markup,
+    local_time,
+    show_answer,
+    table_or_text,
+    wrapping_table,
+)
 from service.errors import NoDataError
 from service.queries.catalog_session import open_session
 from service.queries.event_errors import (
@@ -59,7 +65,7 @@ def rejected_table(answer: RejectedPage) -> RenderableType:
         shown.add_row(
             *map(escape_markup, (*numbers, *texts, f"{one.body_bytes:,}", _head(one.body)))
         )
-    return print_table(shown, "no rejected events are stored")
+    return table_or_text(shown, "no rejected events are stored")
 
 
 def error_table(answer: PipelineErrorPage) -> RenderableType:
@@ -71,7 +77,7 @@ def error_table(answer: PipelineErrorPage) -> RenderableType:
             *map(escape_markup, cells),
             escape_markup(_head(one.body) if one.body else "in the lake"),
         )
-    return print_table(shown, "no pipeline errors are stored")
+    return table_or_text(shown, "no pipeline errors are stored")
 
 
 def _head(body: str) -> str:
@@ -109,4 +115,4 @@ def set_aside_table(answer: SetAsidePage) -> RenderableType:
             local_time(event.requeued_at),
         )
         shown.add_row(*map(escape_markup, cells))
-    return print_table(shown, "no events are set aside")
+    return table_or_text(shown, "no events are set aside")

@@ -11,9 +11,9 @@ from service.cli.commands.options import AsJson, DataDir, DatasetName, DatasetNa
 from service.cli.terminal import (
     escape_markup,
     local_time,
-    print_table,
     show_answer,
     state_markup,
+    table_or_text,
     wrapping_table,
 )
 from service.queries.lake.reading import LakeRead
@@ -115,7 +115,7 @@ def _run(found: RunDetail) -> RenderableType:
         datasets.add_row(
             *map(escape_markup, (io.direction, io.dataset, io.dataset_namespace, *texts))
         )
-    return Group(head, print_table(datasets, "no dataset is known that it read or wrote"))
+    return Group(head, table_or_text(datasets, "no dataset is known that it read or wrote"))
 
 
 def runs_text(answer: LakeRuns) -> RenderableType:
@@ -137,7 +137,7 @@ def runs_text(answer: LakeRuns) -> RenderableType:
         )
     none = f"no run that read or wrote {answer.dataset} is in the events that were read"
     cursor = [escape_markup(f"older: --cursor {answer.next_cursor}")] if answer.next_cursor else []
-    return Group(print_table(table, none), *cursor, _read(answer.read))
+    return Group(table_or_text(table, none), *cursor, _read(answer.read))
 
 
 def _read(read: LakeRead) -> RenderableType:

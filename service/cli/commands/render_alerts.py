@@ -50,6 +50,9 @@ def rules(  # noqa: PLR0913 - each is an option of the command
     collector_job: Annotated[
         str, typer.Option(help="Prometheus scrape job of the collector.")
     ] = "lineward-collector",
+    shipper_job: Annotated[
+        str, typer.Option(help="Prometheus scrape job of the shippers, with the log in Kafka.")
+    ] = "lineward-shipper",
 ) -> None:
     """Print Prometheus rules: error budgets, incidents, and Lineward's own health."""
     from alerts.rules.rule_file import describe_unrendered, rule_file  # noqa: PLC0415 - as above
@@ -60,7 +63,7 @@ def rules(  # noqa: PLR0913 - each is an option of the command
     _warn_of_strangers(found, people)
     for note in describe_unrendered(found):
         warn(escape_control(note))
-    jobs = ScrapeJobs(service=job, collector=collector_job)
+    jobs = ScrapeJobs(service=job, collector=collector_job, shipper=shipper_job)
     sys.stdout.write(rule_file(found, people=people, jobs=jobs, runbooks=f"{base}/runbooks"))
 
 

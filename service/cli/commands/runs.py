@@ -9,9 +9,9 @@ from service.cli.commands.options import AsJson, DataDir, DatasetName, DatasetNa
 from service.cli.terminal import (
     escape_markup,
     local_time,
-    print_table,
     show_answer,
     state_markup,
+    table_or_text,
     wrapping_table,
 )
 from service.queries.catalog_session import open_session
@@ -98,4 +98,4 @@ def jobs_table(answer: JobPage) -> RenderableType:
             last.error or "-",
         )
         shown.add_row(state_markup(last.status), *map(escape_markup, cells))
-    return print_table(shown, "no jobs match")
+    return table_or_text(shown, "no jobs match")

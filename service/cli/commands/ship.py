@@ -98,7 +98,10 @@ def _made(state: Path) -> Path:
     try:
         state.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        message = f"positions cannot be stored in {state} ({error.strerror}): name another --state"
+        message = (
+            f"the positions of shipped files cannot be stored in {state} ({error.strerror}):"
+            " name another folder with --state"
+        )
         raise InvalidRequestError(message) from error
     return state
 

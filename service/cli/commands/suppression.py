@@ -16,8 +16,8 @@ from service.cli.terminal import (
     escape_markup,
     local_time,
     print_json,
-    print_table,
     show_answer,
+    table_or_text,
     warn,
     wrapping_table,
 )
@@ -126,7 +126,7 @@ def windows_table(answer: SuppressionList) -> RenderableType:
         name = row.name if row.cron is None else f"{row.name} ({row.cron})"
         cells = (number, name, row.pattern, local_time(row.begin), local_time(row.until))
         shown.add_row(*map(escape_markup, (*cells, row.state, row.by, row.reason)))
-    return print_table(shown, "no suppression windows")
+    return table_or_text(shown, "no suppression windows")
 
 
 def _begin_window(

@@ -67,7 +67,7 @@ class Feed:
             return
 
     def take(self) -> int:
-        """Land what is there; how many messages that was.
+        """Land what is there; return how many messages that was.
 
         Raises:
             UploadStoppedError: stopped; nothing of it is committed.

@@ -57,7 +57,7 @@ def application_list_call(api: client.ApiClient, namespace: str) -> Listing:
     return list_them
 
 
-def list_pods(api: client.ApiClient, namespace: str) -> Listing:
+def pod_list_call(api: client.ApiClient, namespace: str) -> Listing:
     """Return the list call of Spark's pods in a namespace."""
     call = client.CoreV1Api(api).list_namespaced_pod
 

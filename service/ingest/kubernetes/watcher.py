@@ -13,8 +13,8 @@ from runbooks.actions.kubernetes_settings import KubernetesSettings
 from service.ingest.kubernetes.connection import (
     Resource,
     application_list_call,
-    list_pods,
     open_client,
+    pod_list_call,
 )
 from service.ingest.kubernetes.follow import Follower, Options
 from service.ingest.kubernetes.manifests import Reading
@@ -58,7 +58,7 @@ class Watcher:
                 Follower(ours, application_list_call(api, namespace), stored, options, self._clock),
                 Follower(
                     theirs,
-                    list_pods(api, namespace),
+                    pod_list_call(api, namespace),
                     PodStore(self._engine, theirs),
                     options,
                     self._clock,

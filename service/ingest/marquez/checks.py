@@ -60,7 +60,7 @@ class Prober:
         return Probe(at, status < _SERVER_ERROR, measured, status, node)
 
     async def _sign_of_life(self, at: int) -> Probe:
-        """Record that nothing was written yet, so that there is no lineage to query."""
+        """Ask for events to see whether Marquez answers: no dataset was written yet."""
         try:
             await self._marquez.events(after=at, before=at + 1_000, limit=1)
         except MarquezError as error:

@@ -97,7 +97,7 @@ class Puller:
         self._periods = {overlap: Period(overlap.every_seconds, monotonic) for overlap in OVERLAPS}
 
     async def round(self) -> int:
-        """Read once, as far back as is due; how many events were new.
+        """Read once, as far back as is due; return how many events were new.
 
         Raises:
             MarquezError: it did not answer; the next round goes on where it broke off.

@@ -63,7 +63,10 @@ def print_bodies(events: Sequence[DeadLetter]) -> None:
 
 
 async def resend_events(bounds: MarquezSettings, events: Sequence[DeadLetter]) -> list[Resent]:
-    """Send each once, one after the other; none is struck off, and sent twice it is there twice."""
+    """Send each event once, in this order.
+
+    None leaves the list. An event that is sent twice is in Marquez twice.
+    """
     marquez = Marquez(bounds)
     try:
         return [await _sent(marquez, one) for one in events]

@@ -71,7 +71,7 @@ class FolderSender:
             continue
 
     def ship(self) -> int:
-        """Look once at every file; how many lines were answered for.
+        """Look once at every file; return how many lines were answered for.
 
         Raises:
             UploadStoppedError: stopped before that.

@@ -29,7 +29,7 @@ from slis.indicators.accuracy.sql_inputs import (
     select_runs_without_inputs,
     store_inputs,
 )
-from slis.indicators.accuracy.sql_match import asked_names, is_mentioned, sql_evidence
+from slis.indicators.accuracy.sql_match import asked_names, mentioned_names, sql_evidence
 from slis.indicators.accuracy.sql_parse import parsed_sql
 from slis.stream.names.canonical import LINKS
 
@@ -128,7 +128,7 @@ def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[FrameRow
     touched = read(touching, TOUCHED)
     ran = parsed_statements(read(_NAMES.format(due=due), _OF_TEXT))
     # Each is used several times: as one plan, Spark would work them out as often.
-    known = is_mentioned(read(_KNOWN, KNOWN_NAMES), ran).persist()
+    known = mentioned_names(read(_KNOWN, KNOWN_NAMES), ran).persist()
     asked = asked_names(ran, touched, known).persist()
     roots = f"SELECT root_run_id FROM ({due}) AS due"  # noqa: S608 - our own query
     try:

@@ -11,7 +11,7 @@ _WRITE = ("run_key", "root_run_id", "downstream_key")
 _ONE = (*_WRITE, "name")
 
 
-def is_mentioned(known: DataFrame, statements: DataFrame) -> DataFrame:
+def mentioned_names(known: DataFrame, statements: DataFrame) -> DataFrame:
     """Return the rows of `schemas.KNOWN_NAMES` that a name of `schemas.STATEMENTS` could mean."""
     names = statements.select(F.explode(F.concat("reads", "writes")).alias("name"))
     lasts = names.select(_last("name").alias("last")).distinct()

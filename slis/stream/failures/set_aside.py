@@ -102,7 +102,7 @@ def set_event_aside(  # noqa: PLR0913, PLR0917 - what a batch takes
 def set_aside_again(
     writer: LakeWriter, log_range: LogRange, events: pa.Table, error: str, clock: Clock
 ) -> None:
-    """Record an event that readers of the lake see already, as `set_aside` does."""
+    """Record an event that readers of the lake see already, as `set_event_aside` does."""
     [event] = events.to_pylist()
     with writer.turn() as connection:
         if not is_landed(connection, log_range):

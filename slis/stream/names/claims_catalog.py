@@ -18,7 +18,7 @@ _BY = "substr(r.root_job_namespace, 1, 200)"
 _NO_DATA = f"('{DROP.upper()}', '{RENAME.upper()}')"
 TIER, OWNER = "tier", "owner"
 _LINKS = f"('{SYMLINK}', '{RENAME}')"
-_DROP_CLAIMS = f"""
+_LINK_CLAIMS = f"""
     SELECT l.alias_key, l.dataset_key, l.rule, coalesce({_BY}, '') AS job_namespace,
         l.namespace, l.name, coalesce(io.first_event_at, l.first_seen_at) AS first_seen_at,
         coalesce(io.last_event_at, l.last_seen_at) AS last_seen_at
@@ -81,12 +81,12 @@ _WRITTEN = """
     SELECT dataset_key, job_namespace, :landed_at AS landed_at FROM t_written WHERE 1 = 1
 """
 _UNSETTLED = f"""
-    SELECT s.dataset_key FROM ({_DROP_CLAIMS}) AS s WHERE NOT EXISTS (
+    SELECT s.dataset_key FROM ({_LINK_CLAIMS}) AS s WHERE NOT EXISTS (
         SELECT 1 FROM dataset_claim c WHERE c.alias_key = s.alias_key
         AND c.dataset_key = s.dataset_key AND c.rule = s.rule
         AND c.job_namespace = s.job_namespace)
     UNION
-    SELECT s.dataset_key FROM ({_DROP_CLAIMS}) AS s
+    SELECT s.dataset_key FROM ({_LINK_CLAIMS}) AS s
     JOIN dataset_claim c ON c.alias_key = s.alias_key
         AND c.dataset_key = s.dataset_key AND c.rule = s.rule
         AND c.job_namespace = s.job_namespace AND c.last_seen_at < s.last_seen_at
@@ -148,7 +148,7 @@ def merge_claims(connection: Connection, landed_at: int) -> None:
     """Merge who writes which name, and what is claimed of names."""
     given = {"landed_at": landed_at}
     upsert(connection, tables.dataset_producer, _WRITTEN, {"landed_at": least}, given=given)
-    _merge(connection, _DROP_CLAIMS, landed_at)
+    _merge(connection, _LINK_CLAIMS, landed_at)
     upsert(connection, tables.dataset_alias, _SEEN_AGAIN, _SEEN, keeps="namespace name")
 
 

@@ -55,7 +55,7 @@ class ReadEvent(msgspec.Struct, frozen=True, gc=False):
         problem: why it, or a part of it, could not be read; None where all could be.
         detail: what is wrong, and where in the event.
         run: None of another kind.
-        is_connector: what has no other event than RUNNING may have sent it.
+        is_connector: its sender (neither Spark nor Flink) may send nothing but RUNNING.
         model_tags: list of lists of tags that dbt gives to a model's run or job, raw JSON.
         inputs: number of the first datasets, which are read.
         outputs: number of the datasets behind them, which are written.

@@ -26,7 +26,7 @@ MOST_EDGES: Final = 10_000
 
 
 def find_problem(event: Event, kind: str, event_time: int | None, *, is_whole: bool) -> _Problem:
-    """Return whether all of the event is of no use, or a part of it, and what is wrong where.
+    """Return the problem's word, and what is wrong where; (None, None): nothing.
 
     Args:
         event: as far as it could be read.

@@ -3,12 +3,12 @@
 import pytest
 from sqlalchemy import Engine
 
-from alerts.detection.self_monitoring import EVENTS_ROOT, PIPELINE_ROOT
 from alerts.detection.summaries import summarize_step
 from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
 from alerts.notify.sentences import headline
+from alerts.own_parts import EVENTS_ROOT, PIPELINE_ROOT
 from lineage.process.clock import SECOND_MICROS
 from lineage.states import UNAUTHORIZED_ACCESS
 from tests.alerts.notify.messages import message

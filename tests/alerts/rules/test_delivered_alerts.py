@@ -109,6 +109,8 @@ def test_without_inhibitions_all_alerts_notify(tmp_path: Path):
     ("one", "other"),
     [
         (STALE, incident("collector", severity="ticket")),
+        *((STALE, incident(role)) for role in ("shipper", "kafka", "kubernetes")),
+        (STALE, incident("events", severity="ticket")),
         (STALE, incident("unauthorized_access")),
         (incident("marquez", "i-2"), incident("job_failed")),
         (incident("job_failed", "i-2"), incident("job_failed")),

@@ -41,6 +41,8 @@ def test_names_and_addresses_are_options(policy: str):
         "lw",
         "--collector-job",
         "lw-in",
+        "--shipper-job",
+        'lw-"out',
         "--lineward-url",
         "https://lineward.example/",
     )
@@ -48,6 +50,8 @@ def test_names_and_addresses_are_options(policy: str):
 
     assert 'absent(up{job="lw"})' in result.stdout
     assert 'absent(up{job="lw-in"})' in result.stdout
+    assert 'up{job="lw-\\"out"} == 0' in result.stdout
+    assert "_job" not in result.stdout
     assert "runbook_url: https://lineward.example/runbooks/Watchdog\n" in result.stdout
     assert "owner: eng\n" in result.stdout
     assert "the policy has no owner 'eng'" in result.stderr

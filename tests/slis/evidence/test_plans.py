@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import functions as F
 
-from slis.evidence.plans import streamed_tables, streamed_topics, touched_tables
+from slis.evidence.plans import streamed_folder, streamed_topics, touched_tables
 
 
 def _list_touched(spark, *plans: str):
@@ -93,7 +93,7 @@ def test_a_streams_folder_is_named_without_its_pattern(spark):
     ]
     frame = spark.createDataFrame([(one,) for one in described], "description string")
 
-    found = [row[0] for row in frame.select(streamed_tables("description")).collect()]
+    found = [row[0] for row in frame.select(streamed_folder("description")).collect()]
 
     assert found == ["file:/out/s", "s3a://in/x", None, None]
 

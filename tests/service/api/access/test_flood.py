@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from lineage.catalog import tables
-from service.api.access import access_auditor
+from service.api.access import access_auditor, audit_log
 from service.api.access.access_auditor import DENIED_METRIC
 from service.api.access.budget import WINDOW_SECONDS, BudgetBounds, RequestBudget
 from tests.service.api.access.estate import TOKENS
@@ -54,6 +54,26 @@ def test_rejections_beyond_the_budget_are_one_row_a_second_and_counted(guarded):
     assert guarded.counts(DENIED_METRIC) == {"no_token": 4.0, "unknown_token": 4.0}
 
 
+@pytest.mark.postgres_always
+def test_a_failed_count_is_repeated_without_a_second_row(guarded, monkeypatch):
+    """Write the rows of grouped rejections and their counts together, or neither."""
+    for _ in range(5):
+        guarded.get(_QUERY, None)
+    with monkeypatch.context() as broken:
+        broken.setattr(audit_log, "add_batch", _fail)
+        with pytest.raises(ZeroDivisionError):
+            guarded.judge()
+    guarded.judge()
+
+    grouped = [row for row in guarded.rows(_ROWS) if row[0] == "grouped"]
+    assert grouped == [("grouped", "3 more requests", "no_token", 401)]
+    assert guarded.counts(DENIED_METRIC) == {"no_token": 5.0}
+
+
+def _fail(_connection, _batch):
+    raise ZeroDivisionError
+
+
 def test_a_valid_token_is_answered_during_a_flood(guarded):
     """Answer it although all clients behind one proxy share an address."""
     for _ in range(20):
@@ -84,6 +104,13 @@ def test_a_window_ends_and_addresses_are_bounded():
 
     assert found == ["own_row", "grouped", "too_many", "grouped", "grouped", "grouped"]
     assert budget.spend("a") == "own_row"
+
+
+def test_a_rejection_without_an_address_counts_once():
+    """Give a client without an address as many rows as any other."""
+    budget = RequestBudget(Clock(), BudgetBounds(rows=2, all_rows=3, answers=9))
+
+    assert [budget.spend(one) for one in ("", "", "a", "b")] == ["own_row"] * 3 + ["grouped"]
 
 
 @pytest.mark.postgres_always

@@ -7,6 +7,7 @@ from sqlalchemy import insert, select
 
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import incident
+from service.api.access.budget import RequestBudget
 from tests.fakes.pagerduty import signature, webhook
 from tests.service.incidents.people.answering import SECRET
 
@@ -103,6 +104,20 @@ def test_a_post_without_pagerduty_s_signature_is_rejected(answering, signed):
     assert answering.rows("SELECT action, decision, reason, status FROM access_audit") == [
         ("pagerduty", "deny", "bad_signature", 401)
     ]
+
+
+def test_a_rejected_post_is_counted_for_its_address(answering, monkeypatch):
+    """Take it from the budget of the sender, and from the budget of no other address."""
+    addresses, spend = [], RequestBudget.spend
+
+    def spend_and_note(budget, address):
+        addresses.append(address)
+        return spend(budget, address)
+
+    monkeypatch.setattr(RequestBudget, "spend", spend_and_note)
+    _post(answering, webhook(_RESOLVE, answering.incidents.one.id), "")
+
+    assert addresses == ["testclient"]
 
 
 @pytest.mark.parametrize(

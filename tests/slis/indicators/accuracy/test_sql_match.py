@@ -5,7 +5,7 @@ from typing import NamedTuple
 from slis.evaluation import catalog_frames
 from slis.indicators.accuracy import sql_match as module
 from slis.indicators.accuracy.schemas import ASKED, KNOWN_NAMES, LEADS, STATEMENTS, TOUCHED
-from slis.indicators.accuracy.sql_match import asked_names, is_mentioned, sql_evidence
+from slis.indicators.accuracy.sql_match import asked_names, mentioned_names, sql_evidence
 from tests.slis.sli_frames import frame
 
 # By key: namespace and name. The last two datasets have one name.
@@ -85,7 +85,7 @@ def _find_edges(spark, runs):
         for side, key in run.touched()
     ]
     ran, touching = frame(spark, STATEMENTS, texts), frame(spark, TOUCHED, touched)
-    known = is_mentioned(frame(spark, KNOWN_NAMES, _KNOWN), ran)
+    known = mentioned_names(frame(spark, KNOWN_NAMES, _KNOWN), ran)
     asked = frame(spark, ASKED, catalog_frames.frame_rows(asked_names(ran, touching, known)))
     rows = sql_evidence(asked, touching, known, frame(spark, LEADS, _LEADS)).collect()
     found = {(row.root_run_id, row.downstream_key, row.upstream_key) for row in rows}
