@@ -5,7 +5,7 @@ import pytest
 from alerts.detection.bad_datasets import load_failures
 from lineage.process.clock import to_micros
 from lineage.states import NEVER_ENDED
-from slis.evaluation.input import _CREATED_AT
+from slis.evaluation.watched_evidence import _CREATED_AT
 from slis.stream.names.spellings import spelling_key
 from tests.slis.stream.spools import rows
 from tests.slis.stream.staged import merge_staged, staged_run
