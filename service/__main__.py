@@ -22,7 +22,6 @@ from lineage.catalog.reader import keep_connections
 from lineage.catalog.trouble import CatalogError
 from lineage.errors import RequestError
 from lineage.graph.cache.graph_cache import LineageCache
-from lineage.policy.model import Policy
 from lineage.process.clock import system_clock, to_micros
 from lineage.process.environment import InvalidSettingError
 from lineage.process.listening import InheritedServer, http_server
@@ -49,7 +48,7 @@ from service.runtime.periodic import CatalogTask, Retention
 from service.runtime.policies import PolicyInForce, read_policy
 from service.runtime.scheduler import JobRegistry
 from service.runtime.settings import Settings, read_settings
-from service.runtime.startup_checks import require_guarded_service
+from service.runtime.startup_checks import may_be_open, require_guarded_service
 
 # Of PostgreSQL, which has a hundred connections for all roles by default: docs/operations.md.
 _READERS, _THREADS = 20, 8
@@ -70,7 +69,7 @@ def main() -> int:
     begin_role()
     try:
         given = StartupSettings(read_settings(), notify_settings.read_routing(), read_delivery())
-        require_guarded_service(given.settings, _policy(given.settings), with_collector=False)
+        _require_guarded(given.settings)
         ports = (given.settings.service_port, given.settings.metrics_port)
         listening = [listen(given.settings.host, port) for port in ports]
     except (InvalidSettingError, RequestError, OSError) as error:
@@ -80,12 +79,17 @@ def main() -> int:
     return 0
 
 
-def _policy(settings: Settings) -> Policy | None:
-    """Load the policy file, or None if it is invalid: then the API rejects every request."""
+def _require_guarded(settings: Settings) -> None:
+    """Check who has access. With an invalid policy file nobody has: the API rejects all requests.
+
+    Raises:
+        InvalidRequestError: everybody would have access.
+    """
     try:
-        return read_policy(settings.policy)
+        policy = read_policy(settings.policy)
     except RejectedInputError:
-        return None
+        return
+    require_guarded_service(settings, policy, with_collector=False)
 
 
 async def _serve(given: StartupSettings, asked: socket.socket, scraped: socket.socket) -> None:
@@ -95,7 +99,11 @@ async def _serve(given: StartupSettings, asked: socket.socket, scraped: socket.s
     stored = StoredAccess(given.settings.catalog)
     with suppress(CatalogError):  # read again by the periodic work; nobody may ask until then
         stored.look()
-    policy = PolicyInForce(given.settings.policy, access_before=stored)
+    policy = PolicyInForce(
+        given.settings.policy,
+        # A file that was invalid at the start may come without the section.
+        access_before=stored if may_be_open(given.settings) else lambda: True,
+    )
     tallies, guard = CounterBuffer(), Guard(given.settings, policy=policy)
     registry = JobRegistry("service", report=JobsFile(given.settings.data_dir, "service"))
     leader = Leader(replica_name(given.settings), given.settings.lease_seconds)

@@ -21,18 +21,23 @@ _JAVA_SECONDS = 60.0
 _JAVA_ADVICE = f"install Java {LEAST_JAVA} or newer, or set JAVA_HOME to it: Spark needs it"
 
 
+def may_be_open(settings: Settings) -> bool:
+    """Return whether the API needs no tokens: only this machine has access, or people chose so."""
+    return is_loopback(settings.host) or settings.insecure
+
+
 def require_guarded_service(
-    settings: Settings, policy: Policy | None, *, with_collector: bool = True
+    settings: Settings, policy: Policy, *, with_collector: bool = True
 ) -> None:
     """Check that only this machine or holders of tokens have access.
 
     Raises:
         InvalidRequestError: everybody would have access; the text names what to set.
     """
-    if is_loopback(settings.host) or settings.insecure:
+    if may_be_open(settings):
         return
     missing = []
-    if policy is None or not isinstance(policy.access, Access):
+    if not isinstance(policy.access, Access):
         missing.append("an `access` section in the policy")
     if with_collector and settings.collector_token_file is None:
         missing.append("LINEWARD_COLLECTOR_TOKEN_FILE")

@@ -1,7 +1,7 @@
 import pytest
 
 from lineage.errors import InvalidRequestError, RequestError
-from lineage.policy import parse_policy
+from lineage.policy import DEFAULT, parse_policy
 from service.runtime.settings import Settings
 from service.runtime.startup_checks import require_guarded_service, require_java
 from tests.service.commandline import lineward
@@ -20,7 +20,7 @@ def token(tmp_path):
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.3.2.1", "::1", "localhost"])
 def test_loopback_needs_no_token(host):
-    require_guarded_service(Settings(host=host), None)
+    require_guarded_service(Settings(host=host), DEFAULT)
 
 
 @pytest.mark.parametrize("host", _OTHERS)
@@ -34,13 +34,13 @@ def test_the_missing_token_is_named(token):
     with pytest.raises(InvalidRequestError, match="set LINEWARD_COLLECTOR_TOKEN_FILE "):
         require_guarded_service(Settings(host="::"), parse_policy(_ACCESS))
     with pytest.raises(InvalidRequestError, match="set an `access` section in the policy "):
-        require_guarded_service(Settings(host="::", collector_token_file=token), None)
+        require_guarded_service(Settings(host="::", collector_token_file=token), DEFAULT)
 
 
 @pytest.mark.parametrize("host", _OTHERS)
 def test_tokens_or_an_explicit_choice_open_the_address(host, token):
     require_guarded_service(Settings(host=host, collector_token_file=token), parse_policy(_ACCESS))
-    require_guarded_service(Settings(host=host, insecure=True), None)
+    require_guarded_service(Settings(host=host, insecure=True), DEFAULT)
 
 
 @pytest.mark.parametrize(("command", "code"), [("up", 2), ("collector", 2), ("service", 2)])

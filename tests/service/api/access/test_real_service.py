@@ -53,18 +53,19 @@ def folder(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def _serving(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+def _serving(folder: Path, **settings: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """Start the role on a free port, and kill it at the end if it still runs."""
     port, metrics = free_port(), free_port()
-    settings = environ(
+    variables = environ(
         LINEWARD_DATA_DIR=str(folder),
         LINEWARD_POLICY=str(folder / "lineward.yaml"),
         LINEWARD_SERVICE_PORT=str(port),
         LINEWARD_METRICS_PORT=str(metrics),
+        **settings,
     )
     with (folder / "service.log").open("ab") as log:
         command = [sys.executable, "-m", "service"]
-        process = subprocess.Popen(command, env=settings, stdout=log, stderr=log)
+        process = subprocess.Popen(command, env=variables, stdout=log, stderr=log)
     try:
         until(lambda: _is_up(port))
         yield process, port
@@ -149,3 +150,18 @@ def test_the_next_service_judges_what_a_killed_one_left(folder):
 
     engine.dispose()
     assert statuses == [200] * 20
+
+
+def test_an_invalid_policy_opens_the_service_to_nobody(folder: Path):
+    """Serve other machines with 503, also once the file is valid and has no tokens."""
+    policy = folder / "lineward.yaml"
+    guarded = policy.read_text("utf-8")
+    policy.write_text("owners: [")
+    with _serving(folder, LINEWARD_HOST="0.0.0.0") as (_, port):  # noqa: S104 - what is guarded
+        assert _ask(port, _QUERY, _TOKEN)[0] == 503
+        policy.write_text("owners: []\n")
+        until(lambda: "the section access is gone" in (folder / "service.log").read_text("utf-8"))
+        assert _ask(port, _QUERY)[0] == 503
+        policy.write_text(guarded)
+        until(lambda: _ask(port, _QUERY, _TOKEN)[0] == 200)
+        assert _ask(port, _QUERY)[0] == 401
