@@ -23,7 +23,8 @@ from runbooks.actions.action import ActionContext, ActionPlan, Affected, Done, D
 from runbooks.actions.errors import InvalidActionError, RejectedActionError
 
 _MOST_ROOTS = 20
-_NOBODY = "nobody"
+_NO_OWNER = ""
+_NO_CHANNEL = "has no channel for notices in the policy: not notified"
 
 
 class NotifyDownstream(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -57,7 +58,7 @@ def plan(asked: NotifyDownstream, context: ActionContext) -> ActionPlan:
     by_owner = _by_owner(subject.roots)
     channels = _channels(context, by_owner)
     if not channels:
-        named = ", ".join(sorted(by_owner)) or "none"
+        named = ", ".join(sorted(filter(None, by_owner))) or "none"
         raise RejectedActionError(
             f"no owner downstream of {subject.root.name} has a channel for notices in the policy;"
             f" nobody can be notified; owners: {named}"
@@ -66,12 +67,17 @@ def plan(asked: NotifyDownstream, context: ActionContext) -> ActionPlan:
         f"notify {owner} in {channel} about {len(by_owner[owner]):,} datasets"
         for owner, channel in sorted(channels.items())
     ]
-    unreachable = sorted(set(by_owner) - set(channels))
-    reason = "has no channel for notices in the policy: not notified"
-    cautions = [f"{owner} {reason}" for owner in unreachable]
+    cautions = _describe_unreached(by_owner, set(by_owner) - set(channels))
     cautions += [root.cut for root in subject.roots if root.cut]
     figures = {"notices": len(channels), "datasets": sum(map(len, by_owner.values()))}
     return ActionPlan(does=tuple(does), figures=figures, cautions=tuple(cautions))
+
+
+def _describe_unreached(by_owner: dict[str, list[Affected]], unreached: set[str]) -> list[str]:
+    found = [f"{owner} {_NO_CHANNEL}" for owner in sorted(unreached - {_NO_OWNER})]
+    if orphans := len(by_owner.get(_NO_OWNER, ())):
+        found.append(f"datasets without an owner: {orphans:,}; nobody is notified of them")
+    return found
 
 
 def perform(asked: NotifyDownstream, context: ActionContext) -> Done:
@@ -138,7 +144,7 @@ def _by_owner(roots: Iterable[Downstream]) -> dict[str, list[Affected]]:
     by_owner: dict[str, list[Affected]] = {}
     for name, one in sorted(each.items(), key=lambda found: _gravity(found[1])):
         if name not in own:
-            by_owner.setdefault(one.owner or _NOBODY, []).append(one)
+            by_owner.setdefault(one.owner or _NO_OWNER, []).append(one)
     return by_owner
 
 

@@ -64,7 +64,8 @@ def find_workloads(kubernetes: Kubernetes, role: str) -> list[Workload]:
 
 def describe_restart(role: str) -> str:
     """Return the `kubectl` commands that restart a role without an action."""
-    label = f"-l {INSTANCE}=RELEASE,{COMPONENT}={role}"
+    component = "collector" if role == "shipper" else role  # it runs in the collector's pods
+    label = f"-l {INSTANCE}=RELEASE,{COMPONENT}={component}"
     command = f"run kubectl -n NAMESPACE rollout restart statefulset,deployment {label}"
     if role != "pipeline":
         return command

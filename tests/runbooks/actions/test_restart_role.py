@@ -32,6 +32,12 @@ def test_without_a_supervisor_or_kubernetes_the_settings_are_named(world):
     )
 
 
+def test_the_shipper_is_restarted_with_the_collector_whose_pods_it_is_in(world):
+    """Print a label that objects of the chart have."""
+    with pytest.raises(RejectedActionError, match=r"component=collector$"):
+        world.act("restart-role", role="shipper")
+
+
 def workload(component: str, name: str, instance: str = "prod"):
     """Return an object with the labels of the chart."""
     labels = {"app.kubernetes.io/instance": instance, "app.kubernetes.io/component": component}
@@ -73,7 +79,7 @@ def test_a_role_of_a_release_is_found_by_its_labels(world, release, role, key, n
     before = copy.deepcopy(release.workloads)
     plan = world.plan("restart-role", role=role)
     assert plan.does == (f"restart the {named}, which runs the role {role}",)
-    assert "until its new pod is ready" in plan.cautions[0]
+    assert "new pod" in plan.cautions[0] or "the new one is ready" in plan.cautions[0]
     assert "second" not in plan.cautions[0]
     assert release.workloads == before
 
