@@ -28,10 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # The collector stores a body that is rejected with one of these; other requests are not events.
 _STORED = (InvalidEventError, TooLargeError, TooManyError)
 _OUTCOMES = {"PermanentFailure", "Retryable"}
-_LOCKED = (
-    "If the catalog is locked or does not answer,"
-    " [restart `lineward up` in place of the action](asking)."
-)
+_LOCKED = "If the catalog is locked, [end the process of the role in place of the action](asking)."
 
 
 def _words(folder: str, names: set[str]) -> Iterator[str]:
@@ -116,9 +113,7 @@ def test_the_page_on_failed_events_has_the_limits_of_the_size():
 def test_pages_on_a_hanging_role_say_what_to_do_without_an_action(name: str):
     """Find the sentence after the action: a locked catalog rejects each action."""
     assert _LOCKED in page_markdown(name).rpartition("act restart-role")[2]
-    assert "locked or does not answer, stop `lineward up` and start it again" in page_markdown(
-        "asking"
-    )
+    assert "is locked, end the process of the role instead: `kill PID`" in page_markdown("asking")
 
 
 def test_the_window_of_lost_events_of_marquez_begins_by_a_metric():
