@@ -16,7 +16,7 @@ from slis.cadence import cadence, cadence_limits
 from slis.cadence.working_time import WorkingTime
 from slis.cadence.working_week import Micros
 from slis.evaluation.sli_schemas import GAPS, WRITES
-from slis.spark.local_rows import local_rows
+from slis.spark.planning import local_rows
 
 TIMES: cadence.WorkingTimes = {None: WorkingTime()}
 # A dataset with so many writes a day is learned again each six hours. The product does it each 15

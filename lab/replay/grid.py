@@ -19,7 +19,7 @@ from slis.evaluation.judge_datasets import datasets_judged
 from slis.evaluation.reasons import add_reasons
 from slis.evaluation.sli_schemas import INSTANTS
 from slis.evaluation.wording import near_key_column
-from slis.spark.local_rows import local_rows
+from slis.spark.planning import local_rows
 
 MINUTE: Final = 60_000_000  # µs; coarser grids would miss what a hold of 30 s separates
 CHANGES: Final = """

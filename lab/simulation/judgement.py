@@ -25,7 +25,7 @@ from slis.cadence import cadence, cadence_limits
 from slis.cadence.working_time import WorkingTime
 from slis.cadence.working_week import Micros
 from slis.evaluation.sli_schemas import GAPS, WRITES
-from slis.spark.local_rows import local_rows
+from slis.spark.planning import local_rows
 
 _ROWS = 200_000
 

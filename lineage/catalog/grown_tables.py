@@ -16,7 +16,7 @@ _SAMPLE: Final = "SET LOCAL default_statistics_target = 10"
 # `reltuples` is -1 where nobody has looked yet; what was inserted may still hold the second before.
 # A table is counted with its partitions: none of these is counted beside it. Rows are looked up by
 # columns of indexes: to sort the values of the others takes longer than all else. Of a table one
-# number is asked for: the view `pg_stat_xact_user_tables` takes five times as long, of each batch.
+# number is asked for: PostgreSQL's view of all of them takes five times as long, in each batch.
 _GROWN = """
     WITH changed AS (
         SELECT c.oid, c.relname, c.reltuples, i.inhparent AS parent, c.n_tup_ins

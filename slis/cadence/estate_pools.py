@@ -12,7 +12,7 @@ from lineage.catalog.meta_keys import POOLS
 from lineage.process.clock import to_micros
 from lineage.sli_limits import HISTORY_DAYS
 from slis.meta import list_meta, put_meta
-from slis.spark.local_rows import local_rows
+from slis.spark.planning import local_rows
 
 # Enough for the tail of one alarm in 1,000 weeks, and 80 kB of JSON a class. A dataset with many
 # scores gives a sample, so that a class is not of twenty datasets.

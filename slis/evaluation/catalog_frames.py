@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 from lineage.catalog.engine import STATEMENT_SECONDS
 from lineage.catalog.postgres import PARAMETERS, limit_statements
 from lineage.process.clock import EARLIEST_MICROS, LAST_EVENT_MICROS, LATEST_MICROS
-from slis.spark.local_rows import spark_schema
+from slis.spark.planning import spark_schema
 
 # As values of Python, all rows of a large catalog at once would take 300 MiB.
 _ROWS_AT_ONCE = 10_000

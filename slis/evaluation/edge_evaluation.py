@@ -41,8 +41,7 @@ from slis.indicators.completeness.edge_catalog import expected_edges, names
 from slis.indicators.completeness.edges import edge_states, edge_tally, judge_edges
 from slis.meta import put_meta, read_meta_number
 from slis.settings import PipelineSettings
-from slis.spark.local_rows import local_rows
-from slis.spark.planning import computed_once
+from slis.spark.planning import computed_once, local_rows
 
 _SETTLE = timedelta(seconds=PipelineSettings().evidence_settle_seconds)  # the default
 

@@ -34,7 +34,7 @@ from slis.indicators import name_explosion as explosion
 from slis.indicators.completeness.node_catalog import nodes_found
 from slis.indicators.quality.evaluate import defects_found
 from slis.indicators.unsourced_reads import load_unsourced
-from slis.spark.local_rows import local_rows
+from slis.spark.planning import local_rows
 
 
 class EvaluationResult(msgspec.Struct, frozen=True):

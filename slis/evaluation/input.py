@@ -33,7 +33,7 @@ from slis.evaluation.sli_schemas import (
     PAUSES,
 )
 from slis.evaluation.watched_evidence import COLUMNS, evidence_joins
-from slis.spark.local_rows import local_rows, spark_schema
+from slis.spark.planning import local_rows, spark_schema
 
 # The longest a gap of ours still excuses anything. Two cycles of a yearly job are longer.
 _GAP_DAYS = 60

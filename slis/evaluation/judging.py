@@ -19,8 +19,7 @@ from slis.evaluation.input import EvaluationInput, EvaluationRange, read_rows, s
 from slis.evaluation.judge_datasets import count_datasets, datasets_judged, next_change
 from slis.evaluation.reasons import add_notes, add_reasons, explain_not_good
 from slis.evaluation.sli_schemas import GAPS, PAUSES, STATES
-from slis.spark.local_rows import local_rows
-from slis.spark.planning import computed_once
+from slis.spark.planning import computed_once, local_rows
 
 _NEXT = "next_change_at"
 _ALSO = (_NEXT, "judgement.bad_since")

@@ -30,7 +30,7 @@ from slis.evaluation.facts_as_of import activity, facts_as_of
 from slis.evaluation.input import EvaluationInput, EvaluationRange
 from slis.evaluation.judge_datasets import count_datasets, datasets_judged
 from slis.evaluation.sli_schemas import INSTANTS, WRITES
-from slis.spark.local_rows import local_rows
+from slis.spark.planning import local_rows
 from slis.stream.derived.activity import IS_BACKFILL_AMONG, NEWEST_MEANT_FOR
 
 LATE = timedelta(minutes=5)

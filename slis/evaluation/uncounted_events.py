@@ -15,7 +15,7 @@ from slis.evaluation.input import EvaluationRange
 from slis.evaluation.sli_schemas import DATASET_TIERS, EVENTS, INSTANTS, READS, WRITES
 from slis.indicators.lag import count_lag
 from slis.indicators.provenance import SETTLING_MINUTES, judge_reads
-from slis.spark.local_rows import local_rows
+from slis.spark.planning import local_rows
 
 _READS = """
     SELECT dataset_key, root_run_id, bucket, read_at, landed_at, is_reported, is_history

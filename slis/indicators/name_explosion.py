@@ -14,7 +14,7 @@ from lineage.names.patterns import EXPLOSION_PER_HOUR, PARTS
 from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames
 from slis.evaluation.sli_schemas import INSTANTS
-from slis.spark.local_rows import local_rows
+from slis.spark.planning import local_rows
 
 NEW_NAMES = "namespace string, name string, first_seen_at timestamp"
 # One row a pattern that several new names have, the fastest growing first.

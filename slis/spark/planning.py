@@ -1,17 +1,21 @@
-"""Savings of CPU time where PySpark makes plans: for classes by name, and for derived frames.
+"""Savings of CPU time where PySpark makes plans: for classes, small frames and derived frames.
 
 For each expression PySpark asks for a class by its short name. Java looks for the class in each of
 Spark's jars and under each package that it may be in, and then copies the list of all its methods:
 a seventh of an evaluation's CPU where there are few datasets.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Final
 
+import pyarrow as pa
 from py4j.java_gateway import JVMView
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 
 DATASET: Final = "org.apache.spark.sql.classic.Dataset"
 _CLASSES = (
@@ -61,3 +65,26 @@ def _make_table(cached: DataFrame) -> DataFrame:
     ours, dataset = session._jsparkSession, getattr(session._jvm, DATASET)  # noqa: SLF001
     plan = dataset.ofRows(ours, cached._jdf.logicalPlan()).queryExecution().withCachedData()  # noqa: SLF001
     return DataFrame(dataset.ofRows(ours, plan), session)
+
+
+def local_rows(spark: SparkSession, rows: Sequence[Sequence[object]], columns: str) -> DataFrame:
+    """Return the rows as a frame.
+
+    From a list, `createDataFrame` makes an RDD, which each job has Python workers copy, and of
+    which Spark knows nothing while it plans.
+
+    Args:
+        spark: the session.
+        rows: a value for each column; times without a zone are in UTC.
+        columns: names and types, as Spark's DDL.
+    """
+    schema = spark_schema(columns)
+    arrow = to_arrow_schema(schema, timezone="UTC")
+    table = pa.Table.from_pylist([dict(zip(arrow.names, row, strict=True)) for row in rows], arrow)
+    return spark.createDataFrame(table, schema)
+
+
+@cache  # the JVM reads the text
+def spark_schema(columns: str) -> StructType:
+    """Return Spark's types of the columns."""
+    return StructType.fromDDL(columns)  # type: ignore[return-value]

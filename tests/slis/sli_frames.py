@@ -17,7 +17,7 @@ from slis.evaluation.sli_schemas import (
     READS,
     WRITES,
 )
-from slis.spark.local_rows import local_rows
+from slis.spark.planning import local_rows
 
 DAY_ZERO = datetime(2026, 11, 1, tzinfo=UTC)
 _DATASET = {

@@ -17,7 +17,7 @@ from lineage.process.clock import Clock, to_micros
 from slis.stream.derived.derive_facts import holds_news
 from slis.stream.merge.facts_of_batch import merge_facts_of_batch
 from slis.stream.merge.merge_events import STAGED, StoredEvents, store_events
-from slis.stream.merge.repeats import columns_of, find_repeats
+from slis.stream.merge.repeats import find_repeats, staged_columns
 from slis.stream.staging import staging
 from slis.stream.staging.staging import StagedRows
 
@@ -183,7 +183,7 @@ def _merge_rows(
 
 
 def _record_failed(connection: Connection, rows: StagedRows, landed_at: int) -> None:
-    found = columns_of(rows, STAGED, "seq", "problem", "detail", "is_history")
+    found = staged_columns(rows, STAGED, "seq", "problem", "detail", "is_history")
     failed = [
         {
             "spool_seq": seq,

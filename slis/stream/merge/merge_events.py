@@ -8,7 +8,7 @@ from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
 from lineage.catalog.upsert import upsert
-from slis.stream.merge.repeats import columns_of, query_for
+from slis.stream.merge.repeats import query_for, staged_columns
 from slis.stream.reading.problems import CORE_UNREADABLE
 from slis.stream.staging import staging
 from slis.stream.staging.staging import StagedRows
@@ -60,8 +60,8 @@ def store_events(
         last_seq: of the batch.
         has_repeats: whether the batch has an event several times.
     """
-    problems = [problem for (problem,) in columns_of(rows, STAGED, "problem")]
-    histories = [is_history for (is_history,) in columns_of(rows, STAGED, "is_history")]
+    problems = [problem for (problem,) in staged_columns(rows, STAGED, "problem")]
+    histories = [is_history for (is_history,) in staged_columns(rows, STAGED, "is_history")]
     readable = _readable_events(rows)
     known = None if has_repeats else _find_known(connection, readable)
     if known is None:
@@ -77,7 +77,7 @@ def _readable_events(rows: StagedRows) -> list[_Row]:
     """Return the rows of `event`, without the columns of the batch."""
     return [
         (event_time, key, is_streaming == 1, is_history == 1, is_skewed == 1)
-        for event_time, key, is_streaming, is_history, is_skewed, problem in columns_of(
+        for event_time, key, is_streaming, is_history, is_skewed, problem in staged_columns(
             rows, STAGED, *_COLUMNS[:5], "problem"
         )
         if problem != CORE_UNREADABLE and (event_time is not None or problem is not None)

@@ -31,17 +31,17 @@ class Repeats(msgspec.Struct, frozen=True):
 
 def find_repeats(rows: StagedRows) -> Repeats:
     """Return which facts of a batch have several rows."""
-    dataset_of = dict(columns_of(rows, "s_name", "spelling_key", "dataset_key"))
+    dataset_of = dict(staged_columns(rows, "s_name", "spelling_key", "dataset_key"))
     run_io = [
         (run, dataset_of.get(spelling), direction)
-        for run, spelling, direction in columns_of(
+        for run, spelling, direction in staged_columns(
             rows, "s_run_io", "run_key", "spelling_key", "direction"
         )
     ]
     return Repeats(
-        runs=_has_repeats(list(columns_of(rows, "s_run", "run_key"))),
+        runs=_has_repeats(list(staged_columns(rows, "s_run", "run_key"))),
         run_io=_has_repeats(run_io),
-        events=_has_repeats(list(columns_of(rows, "s_event", "event_time", "event_key"))),
+        events=_has_repeats(list(staged_columns(rows, "s_event", "event_time", "event_key"))),
     )
 
 
@@ -50,7 +50,7 @@ def query_for(query: str, *, has_repeats: bool) -> str:
     return query if has_repeats else _GROUPS.sub("", _AGGREGATE.sub(r"\1", query))
 
 
-def columns_of(rows: StagedRows, table: str, *names: str) -> Iterable[tuple[Any, ...]]:
+def staged_columns(rows: StagedRows, table: str, *names: str) -> Iterable[tuple[Any, ...]]:
     """Return these columns of the rows of a staging table."""
     columns, values = rows.get(table, ((), ()))
     if not values:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from pyspark.sql import SparkSession
 
-from slis.spark.local_rows import local_rows
+from slis.spark.planning import local_rows
 
 _COLUMNS = "at timestamp, number bigint, words array<string>"
 _NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)

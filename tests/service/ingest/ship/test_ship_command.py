@@ -199,4 +199,4 @@ def test_a_state_that_cannot_be_stored_is_named(tmp_path: Path, folder: Path):
     done = lineward("ship", str(folder), "--once", "--state", str(tmp_path / "file" / "state"))
 
     assert done.returncode == 2
-    assert "name another --state" in done.stderr
+    assert "name another folder with --state" in done.stderr
