@@ -28,7 +28,7 @@ _COSTS_OF_PODS = {
     "collector": "pods are replaced one after the other: with one collector nobody listens until"
     " its new pod is ready, and what is sent over HTTP then is lost",
     "pipeline": "figures stand still until the new pod runs and Spark is up again",
-    "service": "the old pod answers until the new one is ready; then another pod leads. If you"
+    "service": "each old pod answers until its new pod is ready; then another pod leads. If you"
     " asked by the old one, no answer may come",
 }
 

@@ -105,16 +105,6 @@ def lineward() -> None:
 def main() -> None:
     """Run the command line; errors end with their documented exit code."""
     try:
-        _run()
-    except OSError as error:
-        if error.filename is None:
-            raise
-        warn(describe_path_error(error, last_read().data_dir))
-        sys.exit(1)
-
-
-def _run() -> None:
-    try:
         app()
     except RequestError as error:
         warn(str(error))
@@ -127,9 +117,12 @@ def _run() -> None:
         _close_output()
         sys.exit(0)
     except OSError as error:
-        if not is_failed_write(error):
+        if is_failed_write(error):
+            _end_unwritten(error)
+        if error.filename is None:
             raise
-        _end_unwritten(error)
+        warn(describe_path_error(error, last_read().data_dir))
+        sys.exit(1)
     except Exception as error:
         if (trouble := _catalog_trouble(error)) is None:
             raise

@@ -79,7 +79,7 @@ def test_a_role_of_a_release_is_found_by_its_labels(world, release, role, key, n
     before = copy.deepcopy(release.workloads)
     plan = world.plan("restart-role", role=role)
     assert plan.does == (f"restart the {named}, which runs the role {role}",)
-    assert "new pod" in plan.cautions[0] or "the new one is ready" in plan.cautions[0]
+    assert "until its new pod is ready" in plan.cautions[0]
     assert "second" not in plan.cautions[0]
     assert release.workloads == before
 
