@@ -163,7 +163,7 @@ def content_encoding(scope: Scope) -> str:
 
 
 def cut_report(too_large: str) -> str:
-    """Return what a reader reports about an event that it could not send whole, cut."""
+    """Return what an own sender reports about an event that it could not send whole, cut."""
     return too_large[:_SHOWN_CHARACTERS]
 
 

@@ -36,14 +36,14 @@ class App:
     """RSGI application over one `SpoolCommits`."""
 
     def __init__(
-        self, commits: SpoolCommits, bounds: Limits, admission: Admission, deadlines: Deadlines
+        self, commits: SpoolCommits, given: Limits, admission: Admission, deadlines: Deadlines
     ) -> None:
         self._commits = commits
-        self._limits = bounds
+        self._limits = given
         self._admission = admission
         self._deadlines = deadlines
-        self._parser = EventParser(bounds)
-        self._in_flight = InFlight(bounds.max_in_flight_bytes)
+        self._parser = EventParser(given)
+        self._in_flight = InFlight(given.max_in_flight_bytes)
         metrics.IN_FLIGHT.set_function(lambda: self._in_flight.bytes)
         self._is_draining = False
         self._taking: dict[tuple[str, str], _Take] = {
@@ -154,9 +154,9 @@ class App:
         self, scope: Scope, protocol: Http, sender: SenderHeaders, held: Reservation, max_bytes: int
     ) -> bytes:
         most = self._limits
-        bounds = limits.BodyLimits(max_bytes, most.max_inflated_bytes, most.max_rejected_bytes)
+        within = limits.BodyLimits(max_bytes, most.max_inflated_bytes, most.max_rejected_bytes)
         try:
-            return await limits.read(scope, protocol, bounds, held=held, deadlines=self._deadlines)
+            return await limits.read(scope, protocol, within, held=held, deadlines=self._deadlines)
         except TooLargeError as error:
             await self._keep(error, error.head, sender, error.body_bytes)
             raise

@@ -45,7 +45,7 @@ class BodyLimits(msgspec.Struct, frozen=True):
 
 
 async def read(
-    scope: Scope, protocol: Http, bounds: BodyLimits, *, held: Reservation, deadlines: Deadlines
+    scope: Scope, protocol: Http, limits: BodyLimits, *, held: Reservation, deadlines: Deadlines
 ) -> bytes:
     """Return the whole body, decompressed.
 
@@ -57,13 +57,13 @@ async def read(
         MalformedRequestError: gzip that is cut, or has something after its end.
     """
     declared = _declared(scope)
-    if declared is not None and declared <= min(_SMALL_BYTES, bounds.max_bytes):
+    if declared is not None and declared <= min(_SMALL_BYTES, limits.max_bytes):
         body = await _read_small(protocol, deadlines)
     else:
-        body = await _read_large(scope, protocol, bounds, held, deadlines)
+        body = await _read_large(scope, protocol, limits, held, deadlines)
     if content_encoding(scope) == "identity":
         return body
-    return await _inflate(body, bounds, held)
+    return await _inflate(body, limits, held)
 
 
 async def drop(
@@ -84,11 +84,11 @@ async def _read_small(protocol: Http, deadlines: Deadlines) -> bytes:
 
 
 async def _read_large(
-    scope: Scope, protocol: Http, bounds: BodyLimits, held: Reservation, deadlines: Deadlines
+    scope: Scope, protocol: Http, limits: BodyLimits, held: Reservation, deadlines: Deadlines
 ) -> bytes:
     declared = _declared(scope)
-    problem = _too_large(bounds.max_bytes) if (declared or 0) > bounds.max_bytes else None
-    incoming = _Incoming(bounds, held, problem)
+    problem = _too_large(limits.max_bytes) if (declared or 0) > limits.max_bytes else None
+    incoming = _Incoming(limits, held, problem)
     if problem is None or not _waits_for_us(scope):
         await _receive(incoming, protocol, deadlines)
     if isinstance(incoming.problem, TooLargeError):
@@ -114,9 +114,9 @@ class _Incoming:
     """Body that arrives chunk by chunk; only the head of a rejected one is kept."""
 
     def __init__(
-        self, bounds: BodyLimits, held: Reservation | None, problem: RejectedRequestError | None
+        self, limits: BodyLimits, held: Reservation | None, problem: RejectedRequestError | None
     ) -> None:
-        self._bounds = bounds
+        self._limits = limits
         self._held = held
         self.problem = problem
         self.kept = bytearray()
@@ -133,7 +133,7 @@ class _Incoming:
             self.body_bytes += len(chunk)
             if self.problem is None:
                 self._keep(chunk)
-            elif (room := self._bounds.max_head_bytes - len(self.kept)) > 0:
+            elif (room := self._limits.max_head_bytes - len(self.kept)) > 0:
                 self.kept += chunk[:room]
             if self.problem is None:
                 continue
@@ -148,14 +148,14 @@ class _Incoming:
                 self._held.add(len(chunk))
         except BusyError as error:
             self.problem = error
-        if len(self.kept) > self._bounds.max_bytes:
-            self.problem = _too_large(self._bounds.max_bytes)
+        if len(self.kept) > self._limits.max_bytes:
+            self.problem = _too_large(self._limits.max_bytes)
         if self.problem is not None:
-            del self.kept[self._bounds.max_head_bytes :]
+            del self.kept[self._limits.max_head_bytes :]
 
 
-async def _inflate(body: bytes, bounds: BodyLimits, held: Reservation) -> bytes:
-    inflating = _Inflating(body, bounds)
+async def _inflate(body: bytes, limits: BodyLimits, held: Reservation) -> bytes:
+    inflating = _Inflating(body, limits)
     held.add(inflating.step())
     if inflating.has_more:
         async with held.inflating():
@@ -167,10 +167,10 @@ async def _inflate(body: bytes, bounds: BodyLimits, held: Reservation) -> bytes:
 class _Inflating:
     """Gzip that is inflated piece by piece, so that what it becomes is bounded on the way."""
 
-    def __init__(self, body: bytes, bounds: BodyLimits) -> None:
+    def __init__(self, body: bytes, limits: BodyLimits) -> None:
         self._inflater = zlib.decompressobj(_GZIP)
         self._left = body
-        self._bounds = bounds
+        self._limits = limits
         self._inflated = bytearray()
         self.has_more = True
 
@@ -181,7 +181,7 @@ class _Inflating:
             TooLargeError: the body becomes larger than allowed.
             MalformedRequestError: no gzip.
         """
-        most = self._bounds.max_inflated_bytes
+        most = self._limits.max_inflated_bytes
         try:
             piece = self._inflater.decompress(
                 self._left, min(_INFLATED_AT_ONCE_BYTES, most + 1 - len(self._inflated))
@@ -196,8 +196,8 @@ class _Inflating:
         return len(piece)
 
     def _too_large(self) -> TooLargeError:
-        error = _too_large(self._bounds.max_inflated_bytes, "inflated ")
-        error.head = bytes(self._inflated[: self._bounds.max_head_bytes])
+        error = _too_large(self._limits.max_inflated_bytes, "inflated ")
+        error.head = bytes(self._inflated[: self._limits.max_head_bytes])
         error.body_bytes = len(self._inflated)
         return error
 

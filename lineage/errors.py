@@ -12,7 +12,7 @@ class RequestError(Exception):
 
 
 class InvalidRequestError(RequestError):
-    """Request with a field that is missing or invalid; the text names it."""
+    """Request with a field or parameter that is missing or invalid; the text names it."""
 
     exit_code = 2
     status = 400

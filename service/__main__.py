@@ -42,7 +42,7 @@ from service.incidents.impact.impact_clock import ImpactClock
 from service.runtime import periodic
 from service.runtime.catalog_jobs import CatalogJobs
 from service.runtime.gc_tuning import freeze_startup
-from service.runtime.jobs import JobsFile, ScheduledJob
+from service.runtime.jobs import JobGroup, JobsFile
 from service.runtime.leader import Leader, replica_name
 from service.runtime.periodic import CatalogTask, Retention
 from service.runtime.policies import PolicyInForce, read_policy
@@ -104,18 +104,18 @@ async def _serve(given: StartupSettings, asked: socket.socket, scraped: socket.s
         # A file that was invalid at the start may come without the section.
         access_before=stored if may_be_open(given.settings) else lambda: True,
     )
-    tallies, guard = CounterBuffer(), Guard(given.settings, policy=policy)
+    counts, guard = CounterBuffer(), Guard(given.settings, policy=policy)
     registry = JobRegistry("service", report=JobsFile(given.settings.data_dir, "service"))
     leader = Leader(replica_name(given.settings), given.settings.lease_seconds)
     leader.on_loss = registry.run_leader_jobs
     catalog_metrics = CatalogCollector(
         given.settings, policy=policy, leads=leader.has_led_lately, jobs=registry.states
     )
-    for job in _jobs(given, tallies, guard, stored, leader, catalog_metrics):
-        registry.add(job)
+    for group in _groups(given, counts, guard, stored, leader, catalog_metrics):
+        registry.add(group)
     app = create_app(
         given.settings,
-        tallies=tallies,
+        counts=counts,
         guard=guard,
         routing=given.routing,
         delivery=given.delivery,
@@ -154,47 +154,47 @@ def _metrics(catalog_metrics: CatalogCollector) -> CollectorRegistry:
     return registry
 
 
-def _jobs(  # noqa: PLR0913, PLR0917 - what the process consists of
+def _groups(  # noqa: PLR0913, PLR0917 - what the process consists of
     given: StartupSettings,
-    tallies: CounterBuffer,
+    counts: CounterBuffer,
     guard: Guard,
     stored: StoredAccess,
     leader: Leader,
     metrics: CatalogCollector,
-) -> list[ScheduledJob]:
-    """Return the periodic jobs in the order of their start.
+) -> list[JobGroup]:
+    """Return the groups of periodic jobs in the order of their start.
 
     docs/kubernetes/several-services.md lists them.
     """
-    job = CatalogJobs(given.settings.catalog, leader).job
-    counting: list[CatalogTask] = [stored.look, partial(flush_counts, tallies=tallies), guard.count]
+    group = CatalogJobs(given.settings.catalog, leader).group
+    counting: list[CatalogTask] = [stored.look, partial(flush_counts, counts=counts), guard.count]
     return [
         # First and last: until the lease is held, the leader's jobs wait.
-        job(
+        group(
             *("lease", ("lease",), lambda: [leader]),
             is_leader_only=False,
             first_seconds=0,
             statement_seconds=given.settings.lease_seconds / 2,
         ),
-        job(
+        group(
             *("counting", ("access_policy", "served_counts", "access_counts"), lambda: counting),
             is_leader_only=False,
             runs_at_stop=True,
         ),
-        *_of_leader(given, guard, job, metrics),
+        *_of_leader(given, guard, group, metrics),
     ]
 
 
 def _of_leader(
     given: StartupSettings,
     guard: Guard,
-    job: Callable[..., ScheduledJob],
+    group: Callable[..., JobGroup],
     metrics: CatalogCollector,
-) -> Iterator[ScheduledJob]:
-    """Return the jobs that the leader alone runs."""
+) -> Iterator[JobGroup]:
+    """Return the groups that the leader alone runs."""
     settings, policy, began_at = given.settings, guard.policy, to_micros(system_clock())
     stopping = threading.Event()
-    leads = partial(job, is_leader_only=True)
+    leads = partial(group, is_leader_only=True)
 
     def judge() -> Sequence[CatalogTask]:
         return guard.judge, PolicyNotes("service", policy.standing), ImpactClock(system_clock)
@@ -209,7 +209,7 @@ def _of_leader(
         return [lambda _engine: metrics.renew_cache()]
 
     yield leads("audit", ("access_audit", "policy_notes", "impact_clock"), judge, runs_at_stop=True)
-    yield leads("incidents", incident_worker.STEPS, notify, runs_at_stop=True)
+    yield leads("incidents", incident_worker.JOBS, notify, runs_at_stop=True)
     yield leads("diagnosis", ("diagnosis",), lambda: incident_worker.build_diagnosis(settings))
     yield leads(
         "policy_actions",

@@ -94,11 +94,7 @@ class UnknownNodeError(RequestError):
     title = "Unknown node"
 
 
-class InvalidQuestionError(InvalidRequestError):
-    """Parameter that is missing or invalid."""
-
-
-class LakeTooLargeError(InvalidQuestionError):
+class LakeTooLargeError(InvalidRequestError):
     """Window with more events than can be read in time."""
 
     title = "Window too large"
@@ -142,8 +138,8 @@ class RejectedInputError(RequestError):
     title = "Rejected"
 
 
-class ActionFailedError(RequestError):
-    """Action that failed because another system did not answer or rejected it."""
+class GrafanaFailedError(RequestError):
+    """Grafana that does not answer, or rejects a request."""
 
     status = 502
     title = "Failed"

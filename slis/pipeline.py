@@ -176,7 +176,7 @@ class Pipeline:
         return BatchLanding(
             self._engine,
             self._place,
-            bounds=BatchLimits(self._settings.max_rows, self._settings.max_bytes),
+            limits=BatchLimits(self._settings.max_rows, self._settings.max_bytes),
             clock=self._clock,
             landed=self._landed,
             policy=self._policy.current,

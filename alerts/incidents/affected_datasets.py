@@ -55,7 +55,7 @@ class OwnedDatasets(msgspec.Struct, frozen=True):
 
 
 class AffectedDatasets(msgspec.Struct, frozen=True, eq=False):
-    """Datasets downstream of a root, most severe first: by tier, then hops, then key.
+    """Datasets of a root and downstream of it, most severe first: by tier, then hops, then key.
 
     Attributes:
         keys: of the datasets, as many as the list keeps.

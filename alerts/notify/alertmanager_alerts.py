@@ -56,13 +56,13 @@ class WebhookResult(msgspec.Struct, frozen=True):
     """Result of one post of Alertmanager.
 
     Attributes:
-        released: incidents that an alert confirms.
+        confirmed: incidents that an alert confirms.
         notifications: of alerts that belong to no incident.
         known: each alert as it is now.
         without_recipient: a word for each time that nobody could be notified.
     """
 
-    released: frozenset[str]
+    confirmed: frozenset[str]
     notifications: tuple[Notification, ...]
     known: tuple[AlertRecord, ...]
     without_recipient: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ def process_alerts(
         context: the policy and the settings.
         at: µs.
     """
-    released: set[str] = set()
+    confirmed: set[str] = set()
     notifications: list[Notification] = []
     now: list[AlertRecord] = []
     without_recipient: list[str] = []
@@ -92,18 +92,18 @@ def process_alerts(
         if alert.name == WATCHDOG:
             continue
         if alert.name in INCIDENT_ALERT_NAMES.values():
-            released |= {alert.labels.get("incident", "")} if alert.is_firing else set()
+            confirmed |= {alert.labels.get("incident", "")} if alert.is_firing else set()
             continue
         before = known.get(alert.fingerprint)
         own = _merge_alert(alert, before, open_faults, at)
         if own.incident_id is not None and alert.is_firing:
-            released.add(own.incident_id)
+            confirmed.add(own.incident_id)
         record, found, problems = _notify(own, context, at, is_refired=_is_refired(alert, before))
         notifications += found
         now.append(record)
         without_recipient += problems
     return WebhookResult(
-        frozenset(released - {""}), tuple(notifications), tuple(now), tuple(without_recipient)
+        frozenset(confirmed - {""}), tuple(notifications), tuple(now), tuple(without_recipient)
     )
 
 

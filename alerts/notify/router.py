@@ -126,7 +126,7 @@ def receive_webhook(
         context,
         at,
     )
-    named = state_store.load_states(connection, found.released).values()
+    named = state_store.load_states(connection, found.confirmed).values()
     live = [state for state in named if state.ended_at is None]
     state_store.save_result(connection, plan_confirmed(live, context, at), context, at)
     return found

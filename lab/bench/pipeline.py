@@ -126,8 +126,8 @@ def open_landing(
     landed: Callable[[MergeResult], None] = lambda _: None,
 ) -> BatchLanding:
     """Return what lands the spool of a place with the pipeline's own settings."""
-    bounds = BatchLimits(PipelineSettings().max_rows, PipelineSettings().max_bytes)
-    return BatchLanding(engine, place, bounds=bounds, clock=system_clock, landed=landed)
+    limits = BatchLimits(PipelineSettings().max_rows, PipelineSettings().max_bytes)
+    return BatchLanding(engine, place, limits=limits, clock=system_clock, landed=landed)
 
 
 def measure_backlog(folder: Path, catalog_url: str | None, count: int, *, seed: int) -> BacklogCost:

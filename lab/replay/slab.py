@@ -137,7 +137,7 @@ class SlabReplay:
         landing = BatchLanding(
             self._engine,
             self._place,
-            bounds=BatchLimits(MAX_ROWS, PipelineSettings().max_bytes),
+            limits=BatchLimits(MAX_ROWS, PipelineSettings().max_bytes),
             clock=lambda: self._now,
             policy=lambda: self._policy,
         )

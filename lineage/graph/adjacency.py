@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-Keys = NDArray[np.int64]  # of datasets, as `lineage.names.keys` makes them
+Keys = NDArray[np.int64]  # of datasets, as `lineage.names.keys` makes them, or of runs
 NodePositions = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 

@@ -36,7 +36,7 @@ class EscalationStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     owner: Text | None = None
     slack: Text | None = None
     pagerduty_key_file: Text | None = None
-    notify: tuple[Text, ...] = ()  # URLs of Apprise
+    notify: tuple[Text, ...] = ()  # URLs of Apprise, or KIND:TARGET of another type of channel
 
 
 class Owner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,7 +46,7 @@ class Owner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slack: Text | None = None
     pagerduty_key_file: Text | None = None
     escalation: tuple[EscalationStep, ...] = ()
-    notify: tuple[Text, ...] = ()  # URLs of Apprise
+    notify: tuple[Text, ...] = ()  # URLs of Apprise, or KIND:TARGET of another type of channel
 
 
 class DatasetRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -121,7 +121,7 @@ def _checks(settings: Settings, routing: RoutingSettings) -> Callable[[_AnyReque
 def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     settings: Settings,
     clock: Clock = system_clock,
-    tallies: CounterBuffer | None = None,
+    counts: CounterBuffer | None = None,
     guard: Guard | None = None,
     routing: RoutingSettings | None = None,
     delivery: DeliverySettings | None = None,
@@ -130,12 +130,12 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
 ) -> Litestar:
     """Build the application over the catalog of these settings.
 
-    What it served goes to `tallies`; the guard decides on callers; `routing` has the recipients of
+    What it served goes to `counts`; the guard decides on callers; `routing` has the recipients of
     Alertmanager's alerts and their channels; Slack's buttons are believed by the secret that
     `delivery` names; graphs are drawn from `live` while it has one. `jobs` returns the
     periodic jobs of this process.
     """
-    served = CounterBuffer() if tallies is None else tallies
+    served = CounterBuffer() if counts is None else counts
     guarding = Guard(settings, clock) if guard is None else guard
     router = SlackInbox(
         settings, guarding.policy, delivery.slack_signing_secret_file if delivery else None
@@ -154,7 +154,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
         "live": live,
         "jobs": jobs,
     }
-    timer = DefineMiddleware(QueryTimer, tallies=served, clock=clock)
+    timer = DefineMiddleware(QueryTimer, counts=served, clock=clock)
     app = Litestar(
         route_handlers=(*_PAGES, *_ROUTES),
         state=State(held),

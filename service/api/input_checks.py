@@ -5,7 +5,7 @@ from typing import Any
 
 from litestar import Request
 
-from service.errors import InvalidQuestionError
+from lineage.errors import InvalidRequestError
 
 _ENCODED = b"%00"
 # In JSON: an escape, and not a backslash that is itself escaped.
@@ -17,17 +17,17 @@ def reject_nul(request: Request[Any, Any, Any]) -> None:
     """Reject a request with a NUL character in its path or query.
 
     Raises:
-        InvalidQuestionError: there is a NUL character.
+        InvalidRequestError: there is a NUL character.
     """
     if _ENCODED in request.scope["query_string"] or "\0" in request.scope["path"]:
-        raise InvalidQuestionError(_DETAIL)
+        raise InvalidRequestError(_DETAIL)
 
 
 def reject_nul_in_json(body: bytes) -> None:
     """Reject a JSON body with a NUL character.
 
     Raises:
-        InvalidQuestionError: there is a NUL character.
+        InvalidRequestError: there is a NUL character.
     """
     if _ESCAPED.search(body):
-        raise InvalidQuestionError(f"body: {_DETAIL}")
+        raise InvalidRequestError(f"body: {_DETAIL}")

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 import httpx
 import msgspec
 
-from service.errors import ActionFailedError, RejectedInputError
+from service.errors import GrafanaFailedError, RejectedInputError
 
 _SECONDS: Final = 30.0
 _WHY: Final = {
@@ -71,20 +71,20 @@ class Grafana:
 
         Raises:
             RejectedInputError: Grafana rejects the request; the text has the reason and what to do.
-            ActionFailedError: it did not answer, or not as a Grafana does.
+            GrafanaFailedError: it did not answer, or not as a Grafana does.
         """
         try:
             answer = self._client.request(method, f"{self._url}{path}", json=body)
         except httpx.TransportError as error:
             message = f"{self._url} does not answer: {error or type(error).__name__}"
-            raise ActionFailedError(message) from error
+            raise GrafanaFailedError(message) from error
         if answer.status_code in also:
             return answer
         if not answer.is_success:
             raise self._rejection(method, path, answer)
         if "json" not in answer.headers.get("content-type", ""):
             message = f"{self._url}{path} does not answer like Grafana: no JSON"
-            raise ActionFailedError(message)
+            raise GrafanaFailedError(message)
         return answer
 
     def _rejection(self, method: str, path: str, answer: httpx.Response) -> Exception:
@@ -99,7 +99,7 @@ class Grafana:
             return RejectedInputError(f"{self._url} {_WHY[status]} ({asked})")
         if answer.is_client_error:
             return RejectedInputError(f"{self._url} rejects the request ({asked})")
-        return ActionFailedError(f"{self._url} failed ({asked})")
+        return GrafanaFailedError(f"{self._url} failed ({asked})")
 
 
 def _message(answer: httpx.Response) -> str:

@@ -35,7 +35,7 @@ from service.runtime.policies import PolicyInForce
 from service.runtime.settings import Settings
 
 # Names of what `build_tasks` returns.
-STEPS: Final = ("notification_policy", "incident_detection", "notification", "sending")
+JOBS: Final = ("notification_policy", "incident_detection", "notification", "sending")
 _DELIVERY_RUNBOOK: Final = "NotificationDeliveryFailing"
 _DRAIN_SECONDS: Final = 5.0  # `lineward up` kills a service that has not ended after 10 s
 

@@ -1,6 +1,6 @@
 """Upload of events to a collector in batches, repeated until each is accepted or rejected.
 
-A reader of another source (history, files, Kafka) stores its position only after `post` returned.
+An own sender (history, files, Kafka) stores its position only after `post` returned.
 By then each event is in the spool, or is rejected for good.
 """
 
@@ -26,7 +26,7 @@ _log = structlog.get_logger()
 
 
 class HasBody(Protocol):
-    """Event with its original bytes, and further fields for its reader."""
+    """Event with its original bytes, and further fields for its sender."""
 
     @property
     def body(self) -> bytes:

@@ -6,7 +6,7 @@ import msgspec
 
 from lineage.catalog.reader import CatalogReader
 from lineage.catalog.rows import Row
-from service.errors import InvalidQuestionError
+from lineage.errors import InvalidRequestError
 from service.queries.cursors import Whole, cursor_of, start_key
 from service.queries.timestamps import iso_of
 
@@ -71,7 +71,7 @@ def list_actions(
     """Return at most `limit` rows.
 
     Raises:
-        InvalidQuestionError: a cursor that is none of this question's.
+        InvalidRequestError: a cursor that is none of this question's.
     """
     question = "audit", wanted
     (before,) = start_key(cursor, question, tuple[Whole]) or (None,)
@@ -136,11 +136,11 @@ def list_accesses(
     """Return at most `limit` accesses.
 
     Raises:
-        InvalidQuestionError: no such decision, or a cursor of another question.
+        InvalidRequestError: no such decision, or a cursor of another question.
     """
     if filters.decision is not None and filters.decision not in _DECISIONS:
         expected = f"expected one of {', '.join(_DECISIONS)}, got {filters.decision[:80]!r}"
-        raise InvalidQuestionError(f"decision: {expected}")
+        raise InvalidRequestError(f"decision: {expected}")
     question = "access_audit", filters
     (before,) = start_key(cursor, question, tuple[Whole]) or (_LAST,)
     window = {"before": before, "looked_at": _LOOKED_AT}

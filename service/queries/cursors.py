@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from service.errors import InvalidQuestionError
+from lineage.errors import InvalidRequestError
 
 MOST_CHARACTERS = 16_384  # of one whose last row bears a very long name
 # What both databases can hold and negate: a cursor is the client's, who may have written it.
@@ -32,7 +32,7 @@ def start_key(cursor: str | None, question: object, shape: Any) -> _Key | None: 
     """Return the sort key that the page starts after, or None without a cursor.
 
     Raises:
-        InvalidQuestionError: it is none, or was given for another question.
+        InvalidRequestError: it is none, or was given for another question.
     """
     if cursor is None:
         return None
@@ -42,10 +42,10 @@ def start_key(cursor: str | None, question: object, shape: Any) -> _Key | None: 
         mark, key = msgspec.json.decode(given, type=tuple[str, shape])
     except ValueError as error:  # msgspec's own errors are of this kind
         expected = "expected the unchanged next_cursor of an answer"
-        raise InvalidQuestionError(f"cursor: {expected}, got {cursor[:80]!r}") from error
+        raise InvalidRequestError(f"cursor: {expected}, got {cursor[:80]!r}") from error
     if mark != _mark(question):
         message = "cursor: belongs to another query: keep all other parameters unchanged"
-        raise InvalidQuestionError(message)
+        raise InvalidRequestError(message)
     return tuple(key)
 
 

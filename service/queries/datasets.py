@@ -14,8 +14,8 @@ from lineage.catalog.queries import (
 )
 from lineage.catalog.reader import CatalogReader, columns_for, rows_for
 from lineage.catalog.rows import Row
+from lineage.errors import InvalidRequestError
 from lineage.states import BAD, FAILING, GOOD, LEARNING, TIER_RANKS, TIERS, UNKNOWN
-from service.errors import InvalidQuestionError
 from service.queries.cursors import CursorText, Whole, cursor_of, start_key
 from service.queries.shapes import DatasetPage, DatasetRow
 from service.queries.timestamps import Evaluated, iso
@@ -92,7 +92,7 @@ def list_datasets(
     What was good in a stale evaluation is unknown now: a dead pipeline shows no good figure.
 
     Raises:
-        InvalidQuestionError: no such state or tier, or a cursor that is none of this question's.
+        InvalidRequestError: no such state or tier, or a cursor that is none of this question's.
     """
     _require_one_of("state", SHOWN_STATES, filters.state)
     _require_one_of("tier", TIERS, filters.tier)
@@ -153,7 +153,7 @@ def escape_like(text: str) -> str:
 def _require_one_of(name: str, known: Sequence[str], given: str | None) -> None:
     if given is not None and given not in known:
         message = f"{name}: expected one of {', '.join(known)}, got {given[:80]!r}"
-        raise InvalidQuestionError(message)
+        raise InvalidRequestError(message)
 
 
 def _where(

@@ -7,7 +7,8 @@ import msgspec
 from lineage.catalog.queries import LEAF_RUN_ID
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import Row
-from service.errors import InvalidQuestionError, UnknownRunError
+from lineage.errors import InvalidRequestError
+from service.errors import UnknownRunError
 from service.queries.run_snapshot import (
     MOST_RUNS_OF_ROOT,
     ComparedRun,
@@ -107,7 +108,7 @@ def last_good_and_failed(
 
     Raises:
         UnknownRunError: no such job, or no failure after a success in what is kept.
-        InvalidQuestionError: several namespaces have a job of that name.
+        InvalidRequestError: several namespaces have a job of that name.
     """
     rows = _runs_of(reader, name, namespace)
     if not rows:
@@ -116,7 +117,7 @@ def last_good_and_failed(
     if len(namespaces := sorted({row.job_namespace for row in rows})) > 1:
         listed = ", ".join(namespaces[:5])
         message = f"job: {name[:80]!r} exists in several namespaces: {listed}. Give the namespace."
-        raise InvalidQuestionError(message)
+        raise InvalidRequestError(message)
     failure: str | None = None
     for row in rows:  # the newest first
         if row.failed_at is not None:

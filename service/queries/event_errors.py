@@ -99,7 +99,7 @@ def list_rejected_events(
     """Return at most `limit` rejected events.
 
     Raises:
-        InvalidQuestionError: the cursor belongs to another question, or to none.
+        InvalidRequestError: the cursor belongs to another question, or to none.
     """
     question = "rejected", reason
     (before,) = start_key(cursor, question, tuple[Whole]) or (_LAST,)
@@ -130,7 +130,7 @@ def list_pipeline_errors(
     """Return at most `limit` errors of the pipeline.
 
     Raises:
-        InvalidQuestionError: the cursor belongs to another question, or to none.
+        InvalidRequestError: the cursor belongs to another question, or to none.
     """
     question = "pipeline_errors", reason
     (before,) = start_key(cursor, question, tuple[Whole]) or (_LAST,)

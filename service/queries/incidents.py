@@ -82,7 +82,7 @@ def list_incidents(  # noqa: PLR0913 - each narrows what is listed
         dataset: key of an affected dataset; None: any dataset.
 
     Raises:
-        InvalidQuestionError: the cursor is of another query.
+        InvalidRequestError: the cursor is of another query.
     """
     question = "incidents", is_over_too, dataset
     behind = start_key(cursor, question, _SortKey)

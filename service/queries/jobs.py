@@ -86,7 +86,7 @@ def find_jobs(
     """Return the jobs of at most `limit` names that contain this text.
 
     Raises:
-        InvalidQuestionError: the cursor belongs to another question, or to none.
+        InvalidRequestError: the cursor belongs to another question, or to none.
     """
     question = "jobs", contains
     behind = start_key(cursor, question, tuple[CursorText, CursorText]) or ("", "")

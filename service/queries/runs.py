@@ -217,7 +217,7 @@ def recent_runs(
     """Return the newest runs that read or wrote this dataset, by event time.
 
     Raises:
-        InvalidQuestionError: a cursor that is none of this question's.
+        InvalidRequestError: a cursor that is none of this question's.
     """
     key, namespace, name = named
     question = "runs", key

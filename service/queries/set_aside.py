@@ -75,7 +75,7 @@ def list_set_aside_events(
         cursor: of the page before.
 
     Raises:
-        InvalidQuestionError: the cursor belongs to another question, or to none.
+        InvalidRequestError: the cursor belongs to another question, or to none.
     """
     question = "set_aside", with_requeued
     (before,) = start_key(cursor, question, tuple[Whole]) or (None,)

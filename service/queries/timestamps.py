@@ -7,6 +7,7 @@ import msgspec
 
 from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
 from lineage.catalog.reader import CatalogReader
+from lineage.errors import InvalidRequestError
 from lineage.process.clock import (
     SECOND_MICROS,
     TELLABLE,
@@ -16,7 +17,6 @@ from lineage.process.clock import (
     naive_from_micros,
     to_micros,
 )
-from service.errors import InvalidQuestionError
 
 _NEWEST = f"""
 SELECT as_of, seconds, (SELECT value FROM meta WHERE name = '{EDGES_EVALUATED_AT}') AS edges_at
@@ -73,18 +73,18 @@ def parse_instant(text: str, place: str) -> int:
         place: where, for an error.
 
     Raises:
-        InvalidQuestionError: it is none, has no time zone, or is of years that nobody means.
+        InvalidRequestError: it is none, has no time zone, or is of years that nobody means.
     """
     try:
         instant = datetime.fromisoformat(text)
     except ValueError as error:
         expected = "expected a timestamp such as 2026-11-20T12:00:00Z"
-        raise InvalidQuestionError(f"{place}: {expected}, got {text[:80]!r}") from error
+        raise InvalidRequestError(f"{place}: {expected}, got {text[:80]!r}") from error
     if instant.tzinfo is None:
         advice = "has no time zone: add Z for UTC, or an offset such as +01:00"
-        raise InvalidQuestionError(f"{place}: {text[:80]!r} {advice}")
+        raise InvalidRequestError(f"{place}: {text[:80]!r} {advice}")
     if not is_tellable(instant):
-        raise InvalidQuestionError(f"{place}: {TELLABLE}, got {text[:80]!r}")
+        raise InvalidRequestError(f"{place}: {TELLABLE}, got {text[:80]!r}")
     return to_micros(instant)
 
 
@@ -92,11 +92,11 @@ def past_instant(text: str, now: datetime) -> int:
     """Parse a past timestamp to microseconds.
 
     Raises:
-        InvalidQuestionError: it is none, has no time zone, or is in the future.
+        InvalidRequestError: it is none, has no time zone, or is in the future.
     """
     instant = parse_instant(text, "at")
     if instant > to_micros(now):
-        raise InvalidQuestionError(f"at: {text[:80]!r} is in the future")
+        raise InvalidRequestError(f"at: {text[:80]!r} is in the future")
     return instant
 
 
@@ -153,10 +153,10 @@ def parse_end(
         None where neither was given.
 
     Raises:
-        InvalidQuestionError: both were, or one is none.
+        InvalidRequestError: both were, or one is none.
     """
     if until is not None and length is not None:
-        raise InvalidQuestionError(f"{place}until, {place}for: give exactly one")
+        raise InvalidRequestError(f"{place}until, {place}for: give exactly one")
     if until is not None:
         return parse_instant(until, f"{place}until")
     if length is None:
@@ -166,7 +166,7 @@ def parse_end(
     try:
         return to_micros(begin + timedelta(seconds=seconds_of(length)))
     except ValueError as error:
-        raise InvalidQuestionError(f"{place}for: {error}") from error
+        raise InvalidRequestError(f"{place}for: {error}") from error
 
 
 def next_morning(now: datetime, time_zone: str) -> datetime:

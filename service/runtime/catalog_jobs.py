@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Engine
 
 from lineage.catalog.engine import open_catalog
-from service.runtime.jobs import ScheduledJob, Task
+from service.runtime.jobs import JobGroup, Task
 from service.runtime.leader import Leader, LeaderTasks
 from service.runtime.periodic import CatalogTask, finish_task, is_there
 
@@ -16,7 +16,7 @@ _MOST_CONNECTIONS: Final = 4
 
 
 class Schedule(TypedDict, total=False):
-    """Fields of `ScheduledJob` that say when a job runs and ends."""
+    """Fields of `JobGroup` that say when its jobs run and end."""
 
     every_seconds: float
     first_seconds: float
@@ -26,37 +26,37 @@ class Schedule(TypedDict, total=False):
 
 
 class CatalogJobs:
-    """Factory of jobs that work on one catalog."""
+    """Factory of groups of jobs that work on one catalog."""
 
     def __init__(self, catalog_url: str, leader: Leader) -> None:
         self._url, self._leader = catalog_url, leader
 
-    def job(
+    def group(
         self,
         name: str,
-        steps: Sequence[str],
+        jobs: Sequence[str],
         build: Callable[[], Sequence[CatalogTask]],
         *,
         is_leader_only: bool,
         statement_seconds: float = _STATEMENT_SECONDS,
         **schedule: Unpack[Schedule],
-    ) -> ScheduledJob:
-        """Return a job whose tasks have an engine of their own.
+    ) -> JobGroup:
+        """Return a group whose tasks have an engine of their own.
 
         Args:
-            name: of the job.
-            steps: names of its tasks.
+            name: of the group.
+            jobs: names of its tasks.
             build: returns the tasks, in the order of their names. The leader's are built again for
                 each epoch: what they remember of an earlier one is out of date.
-            is_leader_only: run it only while this process leads.
+            is_leader_only: run them only while this process leads.
             statement_seconds: after which a PostgreSQL ends a statement.
-            schedule: when it runs and ends.
+            schedule: when they run and end.
         """
         catalog = _Catalog(self._url, statement_seconds)
         tasks = LeaderTasks(self._leader, build) if is_leader_only else _built_once(build)
-        return ScheduledJob(
+        return JobGroup(
             name=name,
-            steps=tuple(steps),
+            jobs=tuple(jobs),
             tasks=lambda: catalog.bind(tasks()),
             is_leader_only=is_leader_only,
             close=catalog.close,
@@ -70,7 +70,7 @@ def _built_once(build: Callable[[], Sequence[CatalogTask]]) -> Callable[[], Sequ
 
 
 class _Catalog:
-    """Engine of one job, opened when there is a catalog."""
+    """Engine of one group, opened when there is a catalog."""
 
     def __init__(self, url: str, statement_seconds: float) -> None:
         self._url, self._statement_seconds = url, statement_seconds

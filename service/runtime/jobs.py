@@ -34,12 +34,12 @@ class TryAgainError(Exception):
     """
 
 
-class ScheduledJob(msgspec.Struct, frozen=True, kw_only=True):
-    """Periodic job: its steps run one after the other, in a thread of the job's own.
+class JobGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """Periodic jobs that run one after the other, in a thread of their own.
 
     Attributes:
-        name: of the job and its thread.
-        steps: names of its tasks, in their order.
+        name: of the group and its thread.
+        jobs: names of its tasks, in their order.
         tasks: returns the tasks of the moment; none while this replica must not run them.
         every_seconds: from the beginning of a run to that of the next one.
         first_seconds: from the start of the role to the first run.
@@ -53,7 +53,7 @@ class ScheduledJob(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     tasks: Callable[[], Sequence[Task]]
-    steps: tuple[str, ...]
+    jobs: tuple[str, ...]
     every_seconds: float = EVERY_SECONDS
     first_seconds: float = EVERY_SECONDS
     misfire: str = RUN_ONCE
@@ -65,11 +65,11 @@ class ScheduledJob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PeriodicJobState(msgspec.Struct, frozen=True, kw_only=True):
-    """State of one step of a job, as `lineward status` shows it.
+    """State of one job, as `lineward status` shows it.
 
     Attributes:
         role: that runs it.
-        job: name of the step.
+        job: its name.
         every_seconds: interval of its runs.
         misfire: rule for runs that could not begin in time.
         is_leader_only: of several services only the leader runs it.
@@ -118,40 +118,40 @@ def job_problem(job: PeriodicJobState, now: datetime) -> str | None:
 
 
 class JobStates:
-    """States of the steps of one role. Each step has one writer at a time; anybody may read."""
+    """States of the jobs of one role. Each job has one writer at a time; anybody may read."""
 
     def __init__(self, role: str, clock: Clock = system_clock) -> None:
         self._role, self._clock = role, clock
         self._states: dict[str, PeriodicJobState] = {}
 
-    def add(self, job: ScheduledJob) -> None:
-        """Add the steps of a job, which have not run yet."""
-        for step in job.steps:
-            self._states[step] = PeriodicJobState(
+    def add(self, group: JobGroup) -> None:
+        """Add the jobs of a group, which have not run yet."""
+        for job in group.jobs:
+            self._states[job] = PeriodicJobState(
                 role=self._role,
-                job=step,
-                every_seconds=job.every_seconds,
-                misfire=job.misfire,
-                is_leader_only=job.is_leader_only,
+                job=job,
+                every_seconds=group.every_seconds,
+                misfire=group.misfire,
+                is_leader_only=group.is_leader_only,
             )
 
     def all(self) -> list[PeriodicJobState]:
-        """Return the state of every step, in the order of the jobs."""
+        """Return the state of every job, in the order of the groups."""
         return list(self._states.values())
 
-    def wait(self, step: str) -> None:
-        """Record that a step does not run now."""
-        self._change(step, is_waiting=True, running_since=None, last_error=None)
+    def wait(self, job: str) -> None:
+        """Record that a job does not run now."""
+        self._change(job, is_waiting=True, running_since=None, last_error=None)
 
-    def begin(self, step: str) -> None:
+    def begin(self, job: str) -> None:
         """Record that a run begins."""
-        self._change(step, is_waiting=False, running_since=iso(to_micros(self._clock())))
+        self._change(job, is_waiting=False, running_since=iso(to_micros(self._clock())))
 
-    def end(self, step: str, seconds: float, error: str | None) -> None:
+    def end(self, job: str, seconds: float, error: str | None) -> None:
         """Record how a run ended; `error`: None if it succeeded."""
-        before = self._states[step]
+        before = self._states[job]
         self._change(
-            step,
+            job,
             running_since=None,
             last_run_at=before.running_since,
             last_seconds=round(seconds, 6),
@@ -159,8 +159,8 @@ class JobStates:
             failures=before.failures + (error is not None),
         )
 
-    def _change(self, step: str, **changes: object) -> None:
-        self._states[step] = replace(self._states[step], **changes)
+    def _change(self, job: str, **changes: object) -> None:
+        self._states[job] = replace(self._states[job], **changes)
 
 
 class JobsFile:

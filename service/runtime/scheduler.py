@@ -26,10 +26,10 @@ from lineage.process.health import HEALTH
 from service.runtime.jobs import (
     EVERY_SECONDS,
     RUN_ONCE,
+    JobGroup,
     JobsFile,
     JobStates,
     PeriodicJobState,
-    ScheduledJob,
     Task,
     TryAgainError,
 )
@@ -111,72 +111,72 @@ class JobRegistry:
         if report is not None:
             self.add(_reporting(report, self.states))
 
-    def add(self, job: ScheduledJob) -> None:
-        """Add a job, before the start."""
-        self._states.add(job)
-        self._runners[job.name] = _Runner(job, self._states)
+    def add(self, group: JobGroup) -> None:
+        """Add a group of jobs, before the start."""
+        self._states.add(group)
+        self._runners[group.name] = _Runner(group, self._states)
 
     def states(self) -> list[PeriodicJobState]:
-        """Return the state of every step, in the order of the jobs."""
+        """Return the state of every job, in the order of the groups."""
         return self._states.all()
 
     def start(self) -> None:
-        """Start every job."""
+        """Start every group."""
         self._scheduler.begin_clock()
         for runner in self._runners.values():
             self._schedule(runner)
         self._scheduler.start()
 
     def stop(self) -> None:
-        """End every job, the last one first: end its run, run it once more, close it.
+        """End every group, the last one first: end its run, run it once more, close it.
 
         Those with long intervals come after the others: their runs may take long, and what a role
         has to store, send or give up is done before it is killed.
         """
         for name, runner in self._runners.items():
             self._scheduler.remove_job(name)
-            runner.job.interrupt()
+            runner.group.interrupt()
         runners = [*reversed(self._runners.values())]
-        for runner in sorted(runners, key=lambda each: each.job.every_seconds > EVERY_SECONDS):
-            self._scheduler.remove_executor(runner.job.name)  # returns after the run that goes on
+        for runner in sorted(runners, key=lambda each: each.group.every_seconds > EVERY_SECONDS):
+            self._scheduler.remove_executor(runner.group.name)  # returns after the run that goes on
             runner.finish()
         self._scheduler.shutdown(wait=False)
 
     def run_leader_jobs(self) -> None:
         """Run the leader's jobs soon: they learn that another replica leads."""
         for name, runner in self._runners.items():
-            if runner.job.is_leader_only:
+            if runner.group.is_leader_only:
                 runner.is_asked = True  # a run that goes on plans the next one after this
                 self._scheduler.run_in(name, 0)
 
     def run(self, name: str) -> None:
-        """Run one job now, in this thread."""
+        """Run one group now, in this thread."""
         self._runners[name].run()
 
     def _schedule(self, runner: "_Runner") -> None:
-        job = runner.job
-        pool = ThreadPoolExecutor(1, {"thread_name_prefix": job.name})
-        self._scheduler.add_executor(pool, job.name)
+        group = runner.group
+        pool = ThreadPoolExecutor(1, {"thread_name_prefix": group.name})
+        self._scheduler.add_executor(pool, group.name)
         self._scheduler.add_job(
             self._run_and_plan,
-            IntervalTrigger(seconds=job.every_seconds, timezone=UTC),
+            IntervalTrigger(seconds=group.every_seconds, timezone=UTC),
             (runner,),
-            id=job.name,
-            executor=job.name,
-            next_run_time=_after(job.first_seconds),
-            **_MISFIRES[job.misfire],
+            id=group.name,
+            executor=group.name,
+            next_run_time=_after(group.first_seconds),
+            **_MISFIRES[group.misfire],
         )
 
     def _run_and_plan(self, runner: "_Runner") -> None:
         runner.run()
         if (seconds := runner.next_in_seconds()) is not None:
-            self._scheduler.run_in(runner.job.name, seconds)
+            self._scheduler.run_in(runner.group.name, seconds)
 
 
-def _reporting(report: JobsFile, states: Callable[[], Sequence[PeriodicJobState]]) -> ScheduledJob:
-    return ScheduledJob(
+def _reporting(report: JobsFile, states: Callable[[], Sequence[PeriodicJobState]]) -> JobGroup:
+    return JobGroup(
         name=_REPORT,
-        steps=(_REPORT,),
+        jobs=(_REPORT,),
         tasks=lambda: (lambda: report.write([*map(_without_this_report, states())]),),
         every_seconds=_REPORT_SECONDS,
         close=report.remove,
@@ -189,41 +189,41 @@ def _without_this_report(job: PeriodicJobState) -> PeriodicJobState:
 
 
 class _Runner:
-    """Runner of the steps of one job; one run at a time.
+    """Runner of the jobs of one group; one run at a time.
 
     Attributes:
         is_asked: to run again at once.
     """
 
-    def __init__(self, job: ScheduledJob, states: JobStates) -> None:
-        self.job, self._states = job, states
+    def __init__(self, group: JobGroup, states: JobStates) -> None:
+        self.group, self._states = group, states
         self._is_waiting = True
         self._seconds = 0.0  # of the last run
         self._failures = 0  # runs in a row
         self.is_asked = False
 
     def run(self) -> None:
-        """Run each step; one that fails keeps no other from its run."""
+        """Run each job; one that fails keeps no other from its run."""
         began, self.is_asked = time.monotonic(), False
-        outcomes = [self._attempt(step, task) for step, task in self._tasks()]
+        outcomes = [self._attempt(job, task) for job, task in self._tasks()]
         self._failures = 0 if all(outcomes) else self._failures + 1
         self._seconds = time.monotonic() - began
 
     def finish(self) -> None:
-        """Run once more where the job asks for it, and have the tasks end what they have begun."""
-        if self.job.runs_at_stop:
+        """Run once more where the group asks for it, and have tasks end what they have begun."""
+        if self.group.runs_at_stop:
             self.run()
         ends = [getattr(task, "finish", None) for _, task in self._tasks()]
-        for end in (*filter(None, ends), self.job.close):
+        for end in (*filter(None, ends), self.group.close):
             try:
                 end()
-            except Exception as error:  # noqa: BLE001 - the jobs after it are to end too
+            except Exception as error:  # noqa: BLE001 - the groups after it are to end too
                 text = f"{type(error).__name__}: {error}"[:200]
-                _log.warning("job_not_finished", job=self.job.name, error=text)
+                _log.warning("job_not_finished", group=self.group.name, error=text)
 
     def next_in_seconds(self) -> float | None:
-        """Return when to run next, in place of the job's interval; None: by its interval."""
-        every, share = self.job.every_seconds, self.job.most_share
+        """Return when to run next, in place of the group's interval; None: by its interval."""
+        every, share = self.group.every_seconds, self.group.most_share
         if self.is_asked:
             seconds = 0.0
         elif self._is_waiting:
@@ -235,44 +235,44 @@ class _Runner:
         return None if seconds == every else seconds
 
     def _tasks(self) -> list[tuple[str, Task]]:
-        """Return what to run now; a step that cannot be made fails when it is run."""
-        steps = self.job.steps
+        """Return what to run now; a job that cannot be made fails when it is run."""
+        jobs = self.group.jobs
         try:
-            tasks = self.job.tasks()
-        except Exception as error:  # noqa: BLE001 - each step raises it, where errors are recorded
-            tasks = [partial(_raise, error)] * len(steps)
+            tasks = self.group.tasks()
+        except Exception as error:  # noqa: BLE001 - each job raises it, where errors are recorded
+            tasks = [partial(_raise, error)] * len(jobs)
         if not tasks and not self._is_waiting:
-            for step in steps:
-                HEALTH.succeed(step)  # another replica does it now
+            for job in jobs:
+                HEALTH.succeed(job)  # another replica does it now
         if not tasks:
-            for step in steps:
-                self._states.wait(step)
+            for job in jobs:
+                self._states.wait(job)
         self._is_waiting = not tasks
-        return list(zip(steps, tasks, strict=True)) if tasks else []
+        return list(zip(jobs, tasks, strict=True)) if tasks else []
 
-    def _attempt(self, step: str, task: Task) -> bool:
-        self._states.begin(step)
+    def _attempt(self, job: str, task: Task) -> bool:
+        self._states.begin(job)
         began, problem = time.monotonic(), None
         try:
             task()
         except LeaseLostError as error:
             # No failure: the work is another replica's now.
-            HEALTH.succeed(step)
-            _log.warning("leader_job_undone", job=step, reason=str(error))
+            HEALTH.succeed(job)
+            _log.warning("leader_job_undone", job=job, reason=str(error))
         except TryAgainError as error:
             problem = str(error)
-            _log.warning("job_tries_again", job=step, error=problem[:200])
+            _log.warning("job_tries_again", job=job, error=problem[:200])
         except (SQLAlchemyError, CatalogError) as error:
             problem = str(error)
-            HEALTH.fail(step, problem)
-            _log.warning("catalog_unavailable", job=step, error=problem[:200])
+            HEALTH.fail(job, problem)
+            _log.warning("catalog_unavailable", job=job, error=problem[:200])
         except Exception as error:  # noqa: BLE001 - the edge of a thread: logged, and carried on
             problem = f"{type(error).__name__}: {error}"
-            HEALTH.fail(step, problem)
-            _log.exception("periodic_job_failed", job=step)
+            HEALTH.fail(job, problem)
+            _log.exception("periodic_job_failed", job=job)
         else:
-            HEALTH.succeed(step)
-        self._states.end(step, time.monotonic() - began, problem)
+            HEALTH.succeed(job)
+        self._states.end(job, time.monotonic() - began, problem)
         return problem is None
 
 

@@ -11,13 +11,14 @@ import pandas as pd
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from lineage.graph.adjacency import Flags
 from lineage.process.clock import to_micros
 from lineage.sli_limits import SLOW_HISTORY_DAYS
 from slis.cadence.known_writes import MAX_WRITES, KnownWrites, is_any_between
 from slis.cadence.profile import FAILED_CADENCE, Cadence, cadence_of, last_delivery
 from slis.cadence.training import Places
 from slis.cadence.working_time import WorkingTime
-from slis.cadence.working_week import Floats, Hours, wall_seconds
+from slis.cadence.working_week import Floats, Hours, Micros, wall_seconds
 
 # What one dataset's gaps show as of an instant (microseconds): the figures of
 # `profile.Cadence`, the 168 hours of the week that count, 1 or 0, from when on the next
@@ -247,7 +248,7 @@ def hours_of(text: str) -> Hours:
     return hours
 
 
-def backfills(meant_for: Floats, at: Places) -> Hours:
+def backfills(meant_for: Floats, at: Micros) -> Flags:
     """Return which writes are meant for a time over one cadence before the newest one.
 
     Args:

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from lineage.graph.adjacency import Flags, Keys
 from lineage.process.clock import DAY_MICROS, HOUR_MICROS
 from slis.cadence.training import MIN_GAPS
-from slis.cadence.working_week import Floats, Hours, Micros
+from slis.cadence.working_week import Floats, Micros
 
 # A write so soon after another is a reload of the same day, where days have one write as a rule.
 _RELOAD = 6 * HOUR_MICROS
@@ -20,7 +21,7 @@ RECURRENCES = 5
 _A_DAY_SECONDS = 20 * 3_600.0
 
 
-def end_root_runs(at: Micros, root_run: Micros) -> Hours:
+def end_root_runs(at: Micros, root_run: Keys) -> Flags:
     """Return which writes are deliveries: the last of each root run, or all of long-running ones.
 
     A nightly application that writes a table for three hours is one delivery, at its end. A Thrift
@@ -37,7 +38,7 @@ def end_root_runs(at: Micros, root_run: Micros) -> Hours:
     first, last = first[: runs.size], last[: runs.size]
     if _are_mostly_long(first[is_known], last[is_known]):
         return np.ones(at.size, dtype=np.bool_)
-    ends: Hours = (root_run == 0) | (at == last[places])
+    ends: Flags = (root_run == 0) | (at == last[places])
     return ends
 
 
@@ -58,7 +59,7 @@ def _are_mostly_long(first: Micros, last: Micros) -> bool:
     return bool(2 * days[is_long].sum() > days.sum())
 
 
-def begin_slots(meant_for: Floats) -> Hours:
+def begin_slots(meant_for: Floats) -> Flags:
     """Return which writes are the first for the time that they are meant for.
 
     Reruns of a time are no deliveries where times have one write as a rule. An hourly job that
@@ -76,7 +77,7 @@ def begin_slots(meant_for: Floats) -> Hours:
     return begins
 
 
-def begin_deliveries(at: Micros) -> Hours:
+def begin_deliveries(at: Micros) -> Flags:
     """Return which writes begin a delivery: reloads on one day of a daily or slower feed do not.
 
     Args:
@@ -96,7 +97,7 @@ def begin_deliveries(at: Micros) -> Hours:
     return begins
 
 
-def spans_of(begins: Hours, flags: Hours, *, is_any: bool) -> Hours:
+def spans_of(begins: Flags, flags: Flags, *, is_any: bool) -> Flags:
     """Return a flag for the gap before each delivery, from those of the gaps before each write.
 
     Args:

@@ -3,10 +3,11 @@
 import msgspec
 import numpy as np
 
+from lineage.graph.adjacency import Flags, Keys
 from lineage.process.clock import DAY_MICROS
 from lineage.sli_limits import HISTORY_DAYS, SLOW_HISTORY_DAYS
 from slis.cadence.deliveries import begin_deliveries, begin_slots, end_root_runs, spans_of
-from slis.cadence.working_week import Floats, Hours, Micros
+from slis.cadence.working_week import Floats, Micros
 
 # Half a year of an hourly job's: its cadence needs 500 of them, the tail of its delays all.
 MAX_WRITES = 4_500
@@ -17,11 +18,11 @@ class KnownWrites(msgspec.Struct, frozen=True):
     """Writes of one dataset that count, and of the gap before each what it may teach."""
 
     written_at: Micros
-    root_run: Micros  # a number for each; 0 where it is not known
+    root_run: Keys  # a number for each; 0 where it is not known
     meant_for: Floats  # nominal time or date of the partition; NaN where it is not known
     wall: Floats
-    teaches: Hours
-    has_failed: Hours
+    teaches: Flags
+    has_failed: Flags
     is_streaming: bool
 
     def until(self, as_of: int) -> "KnownWrites":
@@ -43,7 +44,7 @@ class KnownWrites(msgspec.Struct, frozen=True):
         first = ends.select(begin_slots(ends.meant_for))
         return first.select(begin_deliveries(first.written_at))
 
-    def select(self, some: Hours) -> "KnownWrites":
+    def select(self, some: Flags) -> "KnownWrites":
         """Return these writes; the gap before each spans the writes that are left out."""
         return KnownWrites(
             self.written_at[some],
@@ -67,7 +68,7 @@ class KnownWrites(msgspec.Struct, frozen=True):
         )
 
 
-def is_any_between(instants: Micros, at: Micros) -> Hours:
+def is_any_between(instants: Micros, at: Micros) -> Flags:
     """Return whether one of the instants, which are in order, lies before each write."""
     before = np.searchsorted(instants, at)
     return np.diff(before, prepend=before[:1]) > 0

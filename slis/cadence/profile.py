@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from msgspec.structs import replace
 
+from lineage.graph.adjacency import Flags
 from slis.cadence.deliveries import recurring_gap
 from slis.cadence.irregular_gaps import MISS_MEDIANS, bursts_end_at, gamma_deviation, irregular
 from slis.cadence.training import (
@@ -81,10 +82,10 @@ class Cadence(msgspec.Struct, frozen=True):
 
 def cadence_of(
     working: Floats,
-    teaches: Hours,
+    teaches: Flags,
     hours: Hours,
     *,
-    has_failed: Hours | None = None,
+    has_failed: Flags | None = None,
     is_streaming: bool = False,
 ) -> Cadence:
     """Return the cadence of writes.
@@ -138,7 +139,7 @@ def _with_wide_limit(cadence: Cadence, gaps: Floats) -> Cadence:
 
 
 def _unlike_bursts(
-    working: Floats, teaches: Hours, recent: Places, places: Places, week: float
+    working: Floats, teaches: Flags, recent: Places, places: Places, week: float
 ) -> Cadence:
     """Return the cadence of writes that come neither in bursts nor as a stream."""
     gaps = np.diff(working)
@@ -150,7 +151,7 @@ def _unlike_bursts(
 
 
 def _periodic(
-    working: Floats, teaches: Hours, recent: Places, places: Places, week: float
+    working: Floats, teaches: Flags, recent: Places, places: Places, week: float
 ) -> Cadence | None:
     """Return the profile of writes on a schedule; None for others."""
     gaps = np.diff(working)
@@ -228,7 +229,7 @@ def delays(working: Floats, phase: float, cycle: float) -> Floats:
     return (working - phase + early) % cycle - early
 
 
-def _begin_slots(working: Floats, phase: float, cycle: float) -> Hours:
+def _begin_slots(working: Floats, phase: float, cycle: float) -> Flags:
     """Return which writes are the first of their slot: a rerun in a served cycle is no delay."""
     slots = (working - phase + _EARLY * cycle) // cycle
     return np.append(True, slots[1:] > slots[:-1])

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from slis.cadence.working_week import Floats, Hours
+from lineage.graph.adjacency import Flags
+from slis.cadence.working_week import Floats
 
 Places = npt.NDArray[np.int64]
 
@@ -30,7 +31,7 @@ _CUSUM_SLACK, _CUSUM_ALARM, _CUSUM_STEP = 0.5, 8.0, 3.0
 _LEAST_LOG_SPREAD = 0.2
 
 
-def outage_gaps(gaps: Floats, has_failed: Hours) -> Hours:
+def outage_gaps(gaps: Floats, has_failed: Flags) -> Flags:
     """Gaps in which a run failed, far beyond those of the 64 before in which none did.
 
     They teach nothing, however many agree: a job that flaps keeps to no slower cadence. Where

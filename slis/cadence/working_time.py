@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from lineage.graph.adjacency import Flags
 from lineage.policy import Policy
 from lineage.process.clock import to_micros
 from slis.cadence.working_week import (
@@ -71,11 +72,11 @@ class WorkingTime(msgspec.Struct, frozen=True):
         """
         return _joined(sorted(_whole_day(day) for day in self.holidays))
 
-    def in_window(self, micros: Micros) -> Hours:
+    def in_window(self, micros: Micros) -> Flags:
         """Return which instants lie in a suppression."""
         return self.out_of_windows(micros) > micros
 
-    def spans_window(self, micros: Micros) -> Hours:
+    def spans_window(self, micros: Micros) -> Flags:
         """Return whether a suppression overlaps the time since the previous instant; first: no."""
         spans = np.zeros(micros.size, dtype=np.bool_)
         for start, end in self.windows:

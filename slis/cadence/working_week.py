@@ -25,7 +25,7 @@ _ALIKE = 0.25
 
 Floats = npt.NDArray[np.float64]
 Micros = npt.NDArray[np.int64]
-Hours = npt.NDArray[np.bool_]
+Hours = npt.NDArray[np.bool_]  # the 168 of a week, from Monday midnight
 NO_PAUSES: Floats = np.zeros((0, 2))
 
 

@@ -10,8 +10,8 @@ from sqlalchemy import Engine
 
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import CHANGES_MISSED
-from slis.evaluation.affected_datasets import DatasetKeys, find_affected, take_changes
 from slis.evaluation.dataset_states import OF_FACTS, FrameRow, StateChanges
+from slis.evaluation.datasets_to_judge import DatasetKeys, find_datasets_to_judge, take_changes
 from slis.evaluation.evaluation_memory import (
     AGES_EVERY,
     WHOLE_EVERY,
@@ -42,7 +42,7 @@ class EstateOutcome(msgspec.Struct, frozen=True):
         tallies: TALLIES of M1 and M2 of all datasets.
         judged: the datasets that were judged.
         keys: the datasets that were to be judged; None: all.
-        affected: the datasets that may have changed since the last evaluation; None: not known.
+        maybe_changed: those that may have changed since the last evaluation; None: not known.
         aged: the datasets whose ages are to be written; None: all.
         judgements: changes of `dataset_judgement`; None: no evaluation follows this one.
         estate: for the next evaluation; None: likewise.
@@ -51,7 +51,7 @@ class EstateOutcome(msgspec.Struct, frozen=True):
     tallies: list[FrameRow]
     judged: JudgedDatasets
     keys: DatasetKeys | None
-    affected: DatasetKeys | None
+    maybe_changed: DatasetKeys | None
     aged: DatasetKeys | None
     judgements: JudgementChanges | None
     estate: RememberedEstate | None
@@ -61,7 +61,7 @@ def judge_estate(judging: Judging, memory: EvaluationMemory | None) -> EstateOut
     """Judge what may have changed since the evaluation in `memory`, or everything.
 
     Args:
-        judging: at the position.
+        judging: over the range of the evaluation.
         memory: of this process; None: everything is judged, and nothing is remembered.
     """
     if memory is None:
@@ -70,24 +70,26 @@ def judge_estate(judging: Judging, memory: EvaluationMemory | None) -> EstateOut
     at = judging.at
     before = memory.take(at.previous_as_of, at.as_of)
     memory.changed |= take_changes(judging.engine)
-    affected = None if before is None else _affected(judging, before, memory.changed)
-    if before is None or affected is None or _is_whole_due(before, at.as_of, affected):
-        return _judge_all(judging, affected)
-    return _follow(judging, before, affected)
+    to_judge = None if before is None else _find_to_judge(judging, before, memory.changed)
+    if before is None or to_judge is None or _is_whole_due(before, at.as_of, to_judge):
+        return _judge_all(judging, to_judge)
+    return _follow(judging, before, to_judge)
 
 
-def _is_whole_due(before: RememberedEstate, as_of: datetime, affected: DatasetKeys) -> bool:
-    return as_of - before.whole_at >= WHOLE_EVERY or len(affected) > _MOST_KEYS
+def _is_whole_due(before: RememberedEstate, as_of: datetime, to_judge: DatasetKeys) -> bool:
+    return as_of - before.whole_at >= WHOLE_EVERY or len(to_judge) > _MOST_KEYS
 
 
-def _affected(judging: Judging, before: RememberedEstate, changed: DatasetKeys) -> DatasetKeys:
+def _find_to_judge(judging: Judging, before: RememberedEstate, changed: DatasetKeys) -> DatasetKeys:
     as_of, keys = judging.at.as_of, before.watched["dataset_key"].to_pylist()
     found = changed | find_changed(before.watched, read_evidence(judging.engine, keys))
     with judging.engine.connect() as connection:
-        return find_affected(connection, as_of, before, changed=found, shared=judging.shared)
+        return find_datasets_to_judge(
+            connection, as_of, before, changed=found, shared=judging.shared
+        )
 
 
-def _judge_all(judging: Judging, affected: DatasetKeys | None) -> EstateOutcome:
+def _judge_all(judging: Judging, to_judge: DatasetKeys | None) -> EstateOutcome:
     tallies, judged = judging.judge_all()
     as_of = judging.at.as_of
     estate = RememberedEstate(
@@ -101,7 +103,7 @@ def _judge_all(judging: Judging, affected: DatasetKeys | None) -> EstateOutcome:
     )
     rows = judgement_rows(judged.rows, judged.states)
     changes = JudgementChanges(rows, is_whole=True)
-    return EstateOutcome(tallies, judged, None, affected, None, changes, estate)
+    return EstateOutcome(tallies, judged, None, to_judge, None, changes, estate)
 
 
 def _follow(judging: Judging, before: RememberedEstate, keys: DatasetKeys) -> EstateOutcome:
@@ -137,14 +139,14 @@ def _watched(judged: JudgedDatasets) -> pa.Table:
 def note_missed(engine: Engine, found: EstateOutcome, changes: StateChanges) -> None:
     """Log and count what evaluations before missed, where everything was judged.
 
-    A state changed outside the affected datasets: a deadline or an input was forgotten.
+    A state of another dataset changed: a deadline or an input was forgotten.
     """
-    if found.keys is not None or found.affected is None:
+    if found.keys is not None or found.maybe_changed is None:
         return
     own = changes.rows.filter(pc.is_in(changes.rows["sli"], pa.array(OF_FACTS)))
     changed = set(own["dataset_key"].to_pylist())
     changed |= {dataset for dataset, sli in changes.gone if sli in OF_FACTS}
-    if not (missed := changed - found.affected):
+    if not (missed := changed - found.maybe_changed):
         return
     shown = sorted(missed)[:_MOST_SHOWN]
     log.error("evaluation_missed_changes", datasets=len(missed), dataset_keys=shown)

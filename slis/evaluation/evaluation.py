@@ -15,10 +15,10 @@ from lineage.policy import Policy
 from lineage.states import FRESHNESS
 from slis.cadence.learning import learn_limits
 from slis.evaluation import dataset_policies, observation_start
-from slis.evaluation.affected_datasets import take_changes
 from slis.evaluation.clock_ahead import undo_ahead
 from slis.evaluation.counters import Amounts
 from slis.evaluation.dataset_states import OF_FACTS, OF_QUERIES, FrameRow, held_states
+from slis.evaluation.datasets_to_judge import take_changes
 from slis.evaluation.estate_judging import EstateOutcome, judge_estate, note_missed
 from slis.evaluation.evaluation_memory import EvaluationMemory, load_shared
 from slis.evaluation.input import EvaluationRange, range_of_evaluation

@@ -206,7 +206,7 @@ def range_of_evaluation(connection: Connection, as_of: datetime) -> EvaluationRa
 
 
 class EvaluationInput:
-    """Frames of what the catalog holds at a position."""
+    """Frames of what an evaluation reads from the catalog."""
 
     def __init__(  # noqa: PLR0913 - the last two by name
         self,
@@ -223,7 +223,7 @@ class EvaluationInput:
         Args:
             spark: the session.
             engine: of the catalog.
-            at: the position.
+            at: the range that is evaluated.
             policy: in force.
             keys: of the datasets to read; None: all.
             rows: of these datasets, where they were read already.

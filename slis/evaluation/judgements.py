@@ -12,8 +12,8 @@ from lineage.catalog import tables
 from lineage.catalog.queries import split_batches
 from lineage.catalog.upsert import fold_rows
 from lineage.states import BAD, COVERAGE, FRESHNESS, UNKNOWN
-from slis.evaluation.affected_datasets import hash_near_names
 from slis.evaluation.dataset_states import FrameRow
+from slis.evaluation.datasets_to_judge import hash_near_names
 from slis.key_queries import in_parts
 
 _HELD: Final = """

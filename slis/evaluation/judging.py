@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from lineage.policy import Policy
 from lineage.states import BAD, UNKNOWN
-from slis.evaluation import affected_datasets as affected
+from slis.evaluation import datasets_to_judge
 from slis.evaluation.catalog_frames import arrow_schema, frame_rows, small_frame
 from slis.evaluation.dataset_states import FrameRow
 from slis.evaluation.evaluation_memory import SharedInputs
@@ -35,7 +35,7 @@ class JudgedDatasets(msgspec.Struct, frozen=True):
 
 
 class Judging:
-    """Evaluation of M1 and M2 at a position."""
+    """Evaluation of M1 and M2 over one range."""
 
     def __init__(
         self,
@@ -88,7 +88,9 @@ class Judging:
         """Return the states of datasets that are not good, with their reasons."""
         not_good = set(rows["dataset_key"].to_pylist())
         with self.engine.connect() as connection:
-            others = affected.late_and_similar(connection, not_good, rows["name"].to_pylist())
+            others = datasets_to_judge.late_and_similar(
+                connection, not_good, rows["name"].to_pylist()
+            )
         beside = read_rows(self.engine, self.at.as_of, others - not_good)
         given = self._given(self._with_inputs(pa.concat_tables([rows, beside])))
         with computed_once(self._judged(given)) as judged:
@@ -101,7 +103,9 @@ class Judging:
         if not streams:
             return rows
         with self.engine.connect() as connection:
-            inputs = affected.inputs_of(connection, streams) - set(rows["dataset_key"].to_pylist())
+            inputs = datasets_to_judge.inputs_of(connection, streams) - set(
+                rows["dataset_key"].to_pylist()
+            )
         return pa.concat_tables([rows, read_rows(self.engine, self.at.as_of, inputs)])
 
     def _given(self, rows: pa.Table) -> EvaluationInput:

@@ -70,7 +70,7 @@ def publish(engine: Engine, at: EvaluationRange, found: EvaluationRows) -> State
 
     Args:
         engine: of the catalog.
-        at: the position that was evaluated.
+        at: the range that was evaluated.
         found: what it gave.
 
     Raises:

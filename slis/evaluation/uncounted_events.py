@@ -46,7 +46,7 @@ def count_events(
     Args:
         spark: the session.
         engine: of the catalog.
-        at: the position.
+        at: the range that is evaluated.
         horizon: of earlier reads nothing is known; None: something is known of all.
     """
     instants = local_rows(spark, [(at.as_of,)], INSTANTS)

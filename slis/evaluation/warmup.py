@@ -47,5 +47,5 @@ def warm_up(spark: SparkSession, clock: Clock, is_over: Callable[[], bool] = lam
 
 
 def _land(engine: Engine, place: SharedPaths, clock: Clock, is_over: Callable[[], bool]) -> None:
-    bounds = BatchLimits(_EVENTS, PipelineSettings().max_bytes)
-    BatchLanding(engine, place, bounds=bounds, clock=clock).work_off(is_over)
+    limits = BatchLimits(_EVENTS, PipelineSettings().max_bytes)
+    BatchLanding(engine, place, limits=limits, clock=clock).work_off(is_over)

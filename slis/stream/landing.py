@@ -58,7 +58,7 @@ class BatchLanding:
         engine: Engine,
         place: SharedPaths,
         *,
-        bounds: BatchLimits,
+        limits: BatchLimits,
         clock: Clock,
         landed: Callable[[MergeResult], None] = lambda _: None,
         policy: Callable[[], Policy] = lambda: DEFAULT,
@@ -71,7 +71,7 @@ class BatchLanding:
         Args:
             engine: of the catalog, migrated.
             place: of spool and lake.
-            bounds: of a batch.
+            limits: of a batch.
             clock: gives `landed_at`.
             landed: called after each batch.
             policy: gives the one in force, asked once a batch.
@@ -84,9 +84,9 @@ class BatchLanding:
         self._spark = spark
         self._engine = engine
         self._place = place
-        self._bounds = bounds
-        self._given = bounds
-        self._pace = BatchPace(bounds)
+        self._limits = limits
+        self._given = limits
+        self._pace = BatchPace(limits)
         self.is_behind = False
         self._clock = clock
         self._landed = landed
@@ -136,15 +136,15 @@ class BatchLanding:
             return
         batches = Batches(self._writer, self._clock, self._policy, are_history=True)
         _ = self._writer.started  # before the manifest is read: it may be repaired
-        self._source.catch_up(batches, self._place, self._bounds.rows, self._clock())
+        self._source.catch_up(batches, self._place, self._limits.rows, self._clock())
         self._is_restored = True
 
     def _next(self) -> Portion | None:
-        def bounds(at: int) -> BatchLimits:
-            self._given = self._attempts.bounds(at, self._pace.bounds())
+        def limits(at: int) -> BatchLimits:
+            self._given = self._attempts.limits(at, self._pace.limits())
             return self._given
 
-        return _waiting(partial(self._source.read_next, self._engine, bounds))
+        return _waiting(partial(self._source.read_next, self._engine, limits))
 
     def _try(self, portion: Portion) -> None:
         try:
@@ -198,9 +198,9 @@ class BatchLanding:
         set_event_aside(*given, portion.store, portion.write_beside)
 
 
-def _is_full(portion: Portion, bounds: BatchLimits) -> bool:
-    """Return whether the bounds kept further events out; the next one may be large."""
-    return portion.count >= bounds.rows or portion.size() > bounds.size // 2
+def _is_full(portion: Portion, limits: BatchLimits) -> bool:
+    """Return whether the limits kept further events out; the next one may be large."""
+    return portion.count >= limits.rows or portion.size() > limits.size // 2
 
 
 def _waiting(call: Callable[[], _Result]) -> _Result:

@@ -17,14 +17,14 @@ _LEAST_BYTES = 1 << 18  # below, what each merge costs by itself would be most o
 class BatchPace:
     """Size of the next batch, at most that of the settings."""
 
-    def __init__(self, bounds: BatchLimits) -> None:
+    def __init__(self, limits: BatchLimits) -> None:
         """Begin small: nothing is known of the events yet."""
-        self._bounds = bounds
-        self._size = min(_FIRST_BYTES, bounds.size)
+        self._limits = limits
+        self._size = min(_FIRST_BYTES, limits.size)
 
-    def bounds(self) -> BatchLimits:
-        """Return the bounds of the next batch."""
-        return replace(self._bounds, size=self._size)
+    def limits(self) -> BatchLimits:
+        """Return the limits of the next batch."""
+        return replace(self._limits, size=self._size)
 
     def landed(self, size: int, seconds: float) -> None:
         """Learn from a batch of so many bytes that merged in `seconds`.
@@ -41,4 +41,4 @@ class BatchPace:
         self._set(self._size // 2)
 
     def _set(self, size: int) -> None:
-        self._size = min(max(size, _LEAST_BYTES), self._bounds.size)
+        self._size = min(max(size, _LEAST_BYTES), self._limits.size)

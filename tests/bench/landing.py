@@ -32,7 +32,7 @@ def main() -> None:
     landing = BatchLanding(
         open_catalog(place.catalog),
         place,
-        bounds=BatchLimits(chosen.max_rows, chosen.max_bytes),
+        limits=BatchLimits(chosen.max_rows, chosen.max_bytes),
         clock=system_clock,
         source=_source(place, chosen),
         spark=partial(_given, spark),

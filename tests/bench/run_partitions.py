@@ -83,10 +83,10 @@ def _land(engine: Engine, count: int, batch: int) -> None:
         place = SharedPaths(data_dir=Path(name), catalog_url=str(engine.url))
         start = system_clock() - count * _APART
         fill_spool(place.spool, make_events(count, seed=1, start=start, apart=_APART))
-        bounds = BatchLimits(batch or PipelineSettings().max_rows, PipelineSettings().max_bytes)
+        limits = BatchLimits(batch or PipelineSettings().max_rows, PipelineSettings().max_bytes)
         meter, server = StatementMeter(engine), CatalogMeter(engine)
         BatchLanding(
-            engine, place, bounds=bounds, clock=system_clock, landed=lambda _: None
+            engine, place, limits=limits, clock=system_clock, landed=lambda _: None
         ).work_off()
     for statement, spent in meter.spent.most_common(_SHOWN):
         print(f"{spent / count / 1e3:7.2f} {statement}")  # noqa: T201 - its output

@@ -75,12 +75,12 @@ class Topic:
         return True
 
     def read(self) -> TopicState:
-        """Return the id and the bounds of each partition."""
+        """Return the id and the offsets of each partition."""
         if self.is_away:
             raise LogReadError("the Kafka log does not answer")
         listed = enumerate(self.partitions)
-        bounds = {number: (self.first[number], len(records)) for number, records in listed}
-        return TopicState(self.topic_id, bounds)
+        offsets = {number: (self.first[number], len(records)) for number, records in listed}
+        return TopicState(self.topic_id, offsets)
 
     def read_plan(self, plan: BatchPlan) -> list[RangeReader]:
         """Read all ranges."""

@@ -85,16 +85,16 @@ def land_topic(
     """Land all events that the topic has and the catalog lacks, in this process."""
     most = 128 << 20
     source = TopicLog(read_log(variables), system_clock, most_bytes=most)
-    given = {"bounds": BatchLimits(most_rows, most), "clock": system_clock, "source": source}
+    given = {"limits": BatchLimits(most_rows, most), "clock": system_clock, "source": source}
     BatchLanding(engine, place, **given).work_off()
 
 
 def read_topic(log: KafkaLog) -> list[bytes]:
     """Return the bodies of all events of the topic."""
-    bounds = Offsets(log).read().bounds
-    left = sum(last - first for first, last in bounds.values())
+    offsets = Offsets(log).read().offsets
+    left = sum(last - first for first, last in offsets.values())
     consumer = Consumer(log.consumer_settings())
-    consumer.assign([TopicPartition(log.topic, one, first) for one, (first, _) in bounds.items()])
+    consumer.assign([TopicPartition(log.topic, one, first) for one, (first, _) in offsets.items()])
     bodies = []
     while left:
         messages = consumer.consume(min(left, 1_000), 1)

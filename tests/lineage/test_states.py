@@ -1,6 +1,7 @@
 from decimal import Decimal
 
-from lineage.states import COVERAGE, INGESTION_LAG, MISSING_PROVENANCE, run_state
+from lineage.policy.objectives import Objectives
+from lineage.states import COVERAGE, INGESTION_LAG, MISSING_PROVENANCE, SLIS, run_state
 
 
 def test_a_failure_outlives_the_complete_that_follows_it():
@@ -24,3 +25,8 @@ def test_objectives_are_exact_and_by_tier():
     assert COVERAGE.objective("important") == Decimal("0.80")
     assert INGESTION_LAG.objective("all") == Decimal("0.99")
     assert MISSING_PROVENANCE.objective("optional") is None
+
+
+def test_a_policy_may_set_the_objective_of_each_sli():
+    """Find a field of its name for each, and no other."""
+    assert Objectives.__struct_fields__ == tuple(sli.name for sli in SLIS)

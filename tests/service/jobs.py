@@ -12,20 +12,20 @@ def registry_of(
     url: str,
     build: Callable[[], Sequence[CatalogTask]],
     *,
-    steps: Sequence[str] = ("work",),
+    jobs: Sequence[str] = ("work",),
     leader: Leader | None = None,
     **schedule: object,
 ) -> JobRegistry:
-    """Make a registry with one job, `work`; with a leader it is the leader's alone."""
+    """Make a registry with one group, `work`; with a leader it is the leader's alone."""
     registry = JobRegistry("service")
-    jobs = CatalogJobs(url, leader or Leader("one", 10))
-    registry.add(jobs.job("work", steps, build, is_leader_only=leader is not None, **schedule))
+    factory = CatalogJobs(url, leader or Leader("one", 10))
+    registry.add(factory.group("work", jobs, build, is_leader_only=leader is not None, **schedule))
     return registry
 
 
 def run_once(url: str, *tasks: CatalogTask) -> JobRegistry:
-    """Run tasks once, as steps `task 0`, `task 1`, … of a job."""
-    steps = [f"task {number}" for number in range(len(tasks))]
-    registry = registry_of(url, lambda: tasks, steps=steps)
+    """Run tasks once, as jobs `task 0`, `task 1`, … of a group."""
+    jobs = [f"task {number}" for number in range(len(tasks))]
+    registry = registry_of(url, lambda: tasks, jobs=jobs)
     registry.run("work")
     return registry

@@ -32,10 +32,10 @@ def replica(url: str, name: str, seconds: float) -> JobRegistry:
 
     leader = Leader(name, seconds)
     often = {"every_seconds": 0.02, "first_seconds": 0}
-    job, registry = CatalogJobs(url, leader).job, JobRegistry("service")
-    registry.add(job("lease", ("lease",), lambda: [leader], is_leader_only=False, **often))
+    group, registry = CatalogJobs(url, leader).group, JobRegistry("service")
+    registry.add(group("lease", ("lease",), lambda: [leader], is_leader_only=False, **often))
     registry.add(
-        job("work", ("work",), lambda: [write], is_leader_only=True, runs_at_stop=True, **often)
+        group("work", ("work",), lambda: [write], is_leader_only=True, runs_at_stop=True, **often)
     )
     return registry
 

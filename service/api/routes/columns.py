@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
+from lineage.errors import InvalidRequestError
 from service.api.routes.request import AnyRequest, session
-from service.errors import InvalidQuestionError
 from service.queries.column_lineage import find_column_lineage
 from service.queries.column_shapes import ColumnLineage, DatasetColumns
 from service.queries.columns import MOST_LISTED_COLUMNS, dataset_columns
@@ -72,10 +72,10 @@ def get_column_lineage(  # noqa: PLR0913 - each is a parameter of the query
         with session(request) as asked:
             return marquez_column_lineage(asked, node_id, steps, with_downstream=with_downstream)
     if dataset is None or column is None:
-        raise InvalidQuestionError("dataset, column: give both, or a nodeId as in Marquez")
+        raise InvalidRequestError("dataset, column: give both, or a nodeId as in Marquez")
     steps = _DEPTH if depth is None else depth
     if steps < 1:
-        raise InvalidQuestionError(f"depth: expected 1 to {MOST_DEPTH}, got {steps}")
+        raise InvalidRequestError(f"depth: expected 1 to {MOST_DEPTH}, got {steps}")
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return find_column_lineage(asked, named, column, depth=steps, direction=direction)

@@ -10,6 +10,7 @@ from litestar.response import Redirect
 
 from alerts.operator_actions.audit import Via
 from alerts.operator_actions.command_requests import CommandAction, CommandRequest
+from lineage.errors import InvalidRequestError
 from service.api.access.gate import who_asks
 from service.api.cross_site import require_own_form
 from service.api.routes.request import (
@@ -22,7 +23,6 @@ from service.api.routes.request import (
     render_for_caller,
     session,
 )
-from service.errors import InvalidQuestionError
 from service.explorer.addresses import incident_at
 from service.explorer.incident import LENGTHS, MOST_MEMBERS, incident_view
 from service.incidents.incident_commands import Outcome, await_outcome, put_command
@@ -94,7 +94,7 @@ async def request_action(
     """Queue the action in the name of the caller, and wait a little for its result."""
     settings, now = request.app.state.settings, request.app.state.clock()
     if action not in _ACTIONS:
-        raise InvalidQuestionError(f"action: one of {', '.join(_ACTIONS)}, got {action[:80]!r}")
+        raise InvalidRequestError(f"action: one of {', '.join(_ACTIONS)}, got {action[:80]!r}")
     wanted = CommandRequest(
         incident_id=incident_id,
         action=_ACTIONS[action],
@@ -149,7 +149,7 @@ async def post_page_action(
     length = str(form.get("for", "")) if action == "suppress" else None
     request_body = ActionRequest(note=str(form.get("note", "")), for_=length)
     if action == "resolve" and not request_body.note.strip():
-        raise InvalidQuestionError(_REASON_MISSING)
+        raise InvalidRequestError(_REASON_MISSING)
     found = await request_action(request, incident_id, action, request_body, "page")
     outcome = "did" if found.is_done else "waits"
     return Redirect(f"{incident_at(incident_id)}?{outcome}={action}", status_code=303)

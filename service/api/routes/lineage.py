@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
+from lineage.errors import InvalidRequestError
 from service.api.routes.request import AnyRequest, session
-from service.errors import InvalidQuestionError
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.impact import Impact, find_impact
 from service.queries.lineage import find_lineage
@@ -58,14 +58,14 @@ def get_lineage(  # noqa: PLR0913 - each is a parameter of the query
     With `nodeId` in place of a dataset: upstream and downstream of it in Marquez's shape.
     """
     if (dataset is None) == (node_id is None):
-        raise InvalidQuestionError("dataset: missing; give a dataset, or a nodeId as in Marquez")
+        raise InvalidRequestError("dataset: missing; give a dataset, or a nodeId as in Marquez")
     if node_id is not None:
         if at is not None:
-            raise InvalidQuestionError("at: not supported with nodeId; give a dataset instead")
+            raise InvalidRequestError("at: not supported with nodeId; give a dataset instead")
         return _of_node(request, node_id, _MARQUEZ_DEPTH if depth is None else depth)
     steps = _DEPTH if depth is None else depth
     if steps < 1:
-        raise InvalidQuestionError(f"depth: expected 1 to {MOST_DEPTH}, got {steps}")
+        raise InvalidRequestError(f"depth: expected 1 to {MOST_DEPTH}, got {steps}")
     with session(request) as asked:
         named = resolve_dataset(asked.reader, str(dataset), dataset_namespace, asked.visibility)
         if at is None:

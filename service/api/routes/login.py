@@ -7,6 +7,7 @@ from litestar import post
 from litestar.exceptions import TooManyRequestsException
 from litestar.response import Redirect
 
+from lineage.errors import InvalidRequestError
 from service.api.access.decision import cookie_of
 from service.api.access.gate import OPEN, TOO_MANY, address_of
 from service.api.cross_site import require_own_form
@@ -17,7 +18,6 @@ from service.api.routes.request import (
     page,
     render_for_caller,
 )
-from service.errors import InvalidQuestionError
 
 _TOKEN: Final = re.compile(r"[!-~]{1,4096}")  # what an Authorization header could hold
 # A path of ours: two slashes, or one and its mirror image, would lead to another host.
@@ -46,7 +46,7 @@ async def post_login(request: AnyRequest) -> Redirect:
     sent = await request.form()
     token = str(sent.get("token", "")).strip()
     if not _TOKEN.fullmatch(token):
-        raise InvalidQuestionError("token: expected one as the policy has it, without spaces")
+        raise InvalidRequestError("token: expected one as the policy has it, without spaces")
     wanted = str(sent.get("next", "/"))
     kept = cookie_of(token, is_secure=_is_secure(request))
     return Redirect(wanted if _OWN_PATH.fullmatch(wanted) else "/", status_code=303, cookies=[kept])

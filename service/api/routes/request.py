@@ -9,9 +9,10 @@ from litestar import MediaType, Request, get
 from litestar.datastructures import ResponseHeader, State
 from litestar.params import QueryParameter
 
+from lineage.errors import InvalidRequestError
 from service.api.access.gate import visibility_of, who_of
 from service.api.input_checks import reject_nul_in_json
-from service.errors import InvalidQuestionError, NotJsonError
+from service.errors import NotJsonError
 from service.explorer.rendering import PAGE_HEADERS, render_page
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.cursors import MOST_CHARACTERS
@@ -51,7 +52,7 @@ async def json_body(request: AnyRequest, shape: type[_Shape]) -> _Shape:
 
     Raises:
         NotJsonError: its content type is not JSON.
-        InvalidQuestionError: it has not this shape; the text names the place.
+        InvalidRequestError: it has not this shape; the text names the place.
     """
     require_json(request)
     body = await request.body()
@@ -59,7 +60,7 @@ async def json_body(request: AnyRequest, shape: type[_Shape]) -> _Shape:
     try:
         return msgspec.json.decode(body or b"{}", type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidQuestionError(f"body: {str(error)[:300]}") from error
+        raise InvalidRequestError(f"body: {str(error)[:300]}") from error
 
 
 def require_json(request: AnyRequest) -> None:

@@ -9,8 +9,8 @@ from typing import Annotated
 from litestar import get
 from litestar.params import FromPath, FromQuery, QueryParameter
 
+from lineage.errors import InvalidRequestError
 from service.api.routes.request import AnyRequest, Cursor, page, render_for_caller, session
-from service.errors import InvalidQuestionError
 from service.explorer.formatting import facts_of
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.diff import RunDiff, compare_runs, last_good_and_failed
@@ -86,7 +86,7 @@ def get_diff(
             first, second = last_good_and_failed(asked.reader, job, job_namespace)
         if first is None or second is None:
             message = "first, second: give two runs, or a job"
-            raise InvalidQuestionError(message)
+            raise InvalidRequestError(message)
         return compare_runs(asked.reader, first, second)
 
 

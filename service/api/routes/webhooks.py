@@ -64,7 +64,7 @@ async def post_alertmanager(request: AnyRequest) -> WebhookReply:
     call = parse_webhook(await request.body())
     found = await asyncio.to_thread(_taken, request.app.state, call)
     count = len(found.notifications)
-    return WebhookReply(released=len(found.released), notifications=count, old_notifications=count)
+    return WebhookReply(released=len(found.confirmed), notifications=count, old_notifications=count)
 
 
 def _taken(state: State, call: WebhookPayload) -> WebhookResult:

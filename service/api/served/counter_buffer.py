@@ -90,20 +90,20 @@ class CounterBuffer:
             return taken
 
 
-def flush_counts(engine: Engine, tallies: CounterBuffer) -> None:
+def flush_counts(engine: Engine, counts: CounterBuffer) -> None:
     """Add all that waits; what could not be written waits on.
 
     Raises:
         sqlalchemy.exc.SQLAlchemyError: the catalog is away.
     """
-    batch = tallies.take()
+    batch = counts.take()
     if not batch:
         return
     try:
         with write_transaction(engine) as connection:
             add_batch(connection, batch)
     except BaseException:
-        tallies.add(batch)
+        counts.add(batch)
         raise
 
 

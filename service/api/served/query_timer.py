@@ -34,9 +34,9 @@ class Took(msgspec.Struct, frozen=True):
 class QueryTimer:
     """ASGI middleware; what it adds is in memory."""
 
-    def __init__(self, app: ASGIApp, tallies: CounterBuffer, clock: Clock) -> None:
+    def __init__(self, app: ASGIApp, counts: CounterBuffer, clock: Clock) -> None:
         self._app = app
-        self._tallies = tallies
+        self._counts = counts
         self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,7 +64,7 @@ class QueryTimer:
             finally:
                 name = PROBE if _is_probe(scope) else str(query)
                 took = Took(time.perf_counter() - started, left_after)
-                self._tallies.add(judge_query(name, status, took, to_micros(self._clock())))
+                self._counts.add(judge_query(name, status, took, to_micros(self._clock())))
 
 
 def judge_query(query: str, status: int, took: Took, at: int) -> CountBatch:

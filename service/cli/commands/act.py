@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from runbooks.actions.summaries import SUMMARIES
 from service.cli.commands.operator_name import operator_name
 from service.cli.commands.options import AsJson, DataDir, DatasetName, DatasetNamespace
 from service.cli.terminal import escape_control, plain_lines, print_json
@@ -53,16 +54,17 @@ _COMMON = [each for each in signature(_act).parameters.values() if each.kind is 
 
 def _action(arguments_of: Callable[..., _Arguments]) -> Callable[..., _Arguments]:
     """Add the command of the action of this name, with the options that all actions have."""
+    name = arguments_of.__name__.replace("_", "-")
 
     @wraps(arguments_of)
     def command(**given: Any) -> None:  # noqa: ANN401 - options of any type
         common = {each.name: given.pop(each.name) for each in _COMMON}
-        _act(arguments_of.__name__.replace("_", "-"), arguments_of(**given), **common)
+        _act(name, arguments_of(**given), **common)
 
     own = signature(arguments_of)
     parameters = [*own.parameters.values(), *_COMMON]
     command.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-    app.command()(command)
+    app.command(name, help=SUMMARIES[name])(command)
     return arguments_of
 
 
@@ -87,7 +89,7 @@ def replay(
         str | None, typer.Option(help="Run id; a root run includes its children.")
     ] = None,
 ) -> _Arguments:
-    """Send the lake's events of a time window or run again; known events are not counted twice."""
+    """Return the arguments of `replay`."""
     return {"from": _zoned(start), "to": _zoned(end), "run": run}
 
 
@@ -99,7 +101,7 @@ def requeue_rejected(
     *,
     reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
 ) -> _Arguments:
-    """Send rejected events again; events that are rejected again stay in the list."""
+    """Return the arguments of `requeue-rejected`."""
     return {"reason": reason, "numbers": numbers or None}
 
 
@@ -109,7 +111,7 @@ def requeue_notifications(
         str, typer.Argument(help="Channel, e.g. slack:C0123ABCD or pagerduty:keys/shop.")
     ],
 ) -> _Arguments:
-    """Send failed notifications of a channel again, for example after a new token."""
+    """Return the arguments of `requeue-notifications`."""
     return {"channel": channel}
 
 
@@ -119,7 +121,7 @@ def requeue_set_aside(
         list[int] | None, typer.Argument(help="Numbers from the plan \\[all].")
     ] = None,
 ) -> _Arguments:
-    """Send events again that the pipeline set aside."""
+    """Return the arguments of `requeue-set-aside`."""
     return {"numbers": numbers or None}
 
 
@@ -127,7 +129,7 @@ def requeue_set_aside(
 def reinfer(
     run: Annotated[str, typer.Argument(help="Run id; a root run includes its children.")],
 ) -> _Arguments:
-    """Infer what the job of a run reads and writes from its event log and SQL."""
+    """Return the arguments of `reinfer`."""
     return {"run": run}
 
 
@@ -135,7 +137,7 @@ def reinfer(
 def resubmit(
     application: Annotated[str, typer.Argument(help="SparkApplication, as namespace/name.")],
 ) -> _Arguments:
-    """Run a finished SparkApplication again, as a copy."""
+    """Return the arguments of `resubmit`."""
     namespace, _, name = application.rpartition("/")
     return {"namespace": namespace or "default", "name": name}
 
@@ -144,7 +146,7 @@ def resubmit(
 def restart_role(
     role: Annotated[str, typer.Argument(help="Role, as listed by `lineward status`.")],
 ) -> _Arguments:
-    """Restart one role of `lineward up`."""
+    """Return the arguments of `restart-role`."""
     return {"role": role}
 
 
@@ -154,7 +156,7 @@ def remove_collector(
         str, typer.Argument(help="Silent collector; a wrong name lists the silent ones.")
     ],
 ) -> _Arguments:
-    """Remove a silent collector that does not come back (log in Kafka)."""
+    """Return the arguments of `remove-collector`."""
     return {"name": name}
 
 
@@ -168,7 +170,7 @@ def notify_downstream(
         str | None, typer.Option(help="Use the roots of this incident instead of a dataset.")
     ] = None,
 ) -> _Arguments:
-    """Send each downstream owner one notice about their datasets; nobody is paged."""
+    """Return the arguments of `notify-downstream`."""
     given = {"dataset": dataset or None, "dataset_namespace": namespace, "incident": incident}
     return {**given, "note": note}
 
@@ -187,7 +189,7 @@ def open_suppression(  # noqa: PLR0913 - each is an option
         bool, typer.Option("--allow-no-match", help="Open it although nothing matches now.")
     ] = False,
 ) -> _Arguments:
-    """Suppress incidents of matching datasets until a given time."""
+    """Return the arguments of `open-suppression`."""
     given = {"pattern": pattern, "until": _zoned(until), "from": _zoned(start), "name": name}
     return {**given, "reason": reason, "allow_no_match": allow_no_match}
 

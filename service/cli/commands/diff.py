@@ -6,9 +6,9 @@ from typing import Annotated, Final
 import typer
 from rich.console import RenderableType
 
+from lineage.errors import InvalidRequestError
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import escape_markup, local_time, show_answer, wrapping_table
-from service.errors import InvalidQuestionError
 from service.queries.catalog_session import open_session
 from service.queries.diff import (
     DatasetDiff,
@@ -48,7 +48,7 @@ def main(  # noqa: PLR0913 - each is an option
             first, second = last_good_and_failed(asked.reader, job, job_namespace)
         if first is None or second is None:
             message = "name two runs, or a job with --job"
-            raise InvalidQuestionError(message)
+            raise InvalidRequestError(message)
         answer = compare_runs(asked.reader, first, second)
     show_answer(answer, diff_table, as_json=as_json)
 

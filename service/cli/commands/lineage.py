@@ -7,6 +7,7 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from lineage.errors import InvalidRequestError
 from service.cli.commands.options import AsJson, DataDir, DatasetNamespace, completed_datasets
 from service.cli.terminal import (
     draw_tree,
@@ -16,7 +17,6 @@ from service.cli.terminal import (
     show_answer,
     state_markup,
 )
-from service.errors import InvalidQuestionError
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.column_lineage import find_column_lineage
 from service.queries.column_shapes import ColumnLineage, ColumnNode
@@ -80,7 +80,7 @@ def _answer(
     if column is None:
         return past_lineage(asked.reader, named, past_instant(str(at), asked.now), depth=depth)
     if at is not None:
-        raise InvalidQuestionError("--at: past lineage is not stored for columns: name a dataset")
+        raise InvalidRequestError("--at: past lineage is not stored for columns: name a dataset")
     return find_column_lineage(asked, named, column, depth=depth)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Group, RenderableType
 
+from lineage.errors import InvalidRequestError
 from lineage.process.clock import TELLABLE, is_tellable, system_clock, to_micros
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import (
@@ -18,7 +19,6 @@ from service.cli.terminal import (
     print_json,
     wrapping_table,
 )
-from service.errors import InvalidQuestionError
 from service.ingest.marquez.settings import MarquezSettings, read_marquez
 from service.queries.catalog_session import open_session
 from service.queries.marquez_status import (
@@ -73,12 +73,12 @@ def backfill(
     from service.ingest.marquez.pull import pull_window  # noqa: PLC0415 - as above
 
     log_to_stderr("warning")
-    bounds = _required(read_marquez())
+    marquez_settings = _required(read_marquez())
     after, before = _instant("--from", start), _instant("--to", end)
     if after >= before:
         message = f"--from {start} is not before --to {end or 'now'}"
-        raise InvalidQuestionError(message)
-    report = asyncio.run(pull_window(read_settings(), bounds, after, before))
+        raise InvalidRequestError(message)
+    report = asyncio.run(pull_window(read_settings(), marquez_settings, after, before))
     show_report(report, as_json=as_json)
     if report.rejected:
         raise typer.Exit(_REJECTED)
@@ -119,13 +119,13 @@ def resend(
         raise typer.Exit(_REJECTED)
 
 
-def _required(bounds: MarquezSettings) -> MarquezSettings:
-    if bounds.url is None:
+def _required(marquez_settings: MarquezSettings) -> MarquezSettings:
+    if marquez_settings.url is None:
         message = (
             "LINEWARD_MARQUEZ_URL: not set; expected the URL of Marquez, as http://marquez:5000"
         )
-        raise InvalidQuestionError(message)
-    return bounds
+        raise InvalidRequestError(message)
+    return marquez_settings
 
 
 def _instant(option: str, text: str | None) -> int:
@@ -135,10 +135,10 @@ def _instant(option: str, text: str | None) -> int:
         found = datetime.fromisoformat(text)
     except ValueError as error:
         message = f"{option}: expected a date or an instant as 2026-11-21T09:00Z, got {text[:80]!r}"
-        raise InvalidQuestionError(message) from error
+        raise InvalidRequestError(message) from error
     instant = found if found.tzinfo else found.replace(tzinfo=UTC)
     if not is_tellable(instant):
-        raise InvalidQuestionError(f"{option}: {TELLABLE}, got {text[:80]!r}")
+        raise InvalidRequestError(f"{option}: {TELLABLE}, got {text[:80]!r}")
     return to_micros(instant)
 
 

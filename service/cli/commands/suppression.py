@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from lineage.errors import InvalidRequestError
 from lineage.process.clock import from_micros, to_micros
 from service.cli.commands.incidents import request_action
 from service.cli.commands.operator_name import operator_name
@@ -21,7 +22,6 @@ from service.cli.terminal import (
     warn,
     wrapping_table,
 )
-from service.errors import InvalidQuestionError
 from service.queries.catalog_session import open_session
 from service.queries.suppressions import SuppressionList, list_suppressions
 from service.queries.timestamps import iso, parse_end, parse_instant
@@ -63,7 +63,7 @@ def suppress(  # noqa: PLR0913, PLR0917 - each is an option
         wanted = {"pattern": what, "until": end, "begin": to_micros(start), "name": name}
         _begin_window(settings, wanted | {"reason": reason}, now, as_json=as_json)
     elif begin is not None or name:
-        raise InvalidQuestionError(
+        raise InvalidRequestError(
             "--from, --name: for patterns only; an incident is suppressed from now on"
         )
     else:
@@ -87,7 +87,7 @@ def unsuppress(
         return
     if not what.isascii() or not what.isdigit() or len(what) > 15:  # noqa: PLR2004 - of 16 is an id
         message = f"expected a window's number or an incident's id, got {what[:80]!r}"
-        raise InvalidQuestionError(message)
+        raise InvalidRequestError(message)
     with open_session(settings) as asked:
         now = asked.now
     from alerts.operator_actions.suppression_windows import WindowEnding  # noqa: PLC0415 - SQLAlchemy only from here on

@@ -25,26 +25,26 @@ def main() -> int:
     begin_role()
     HEALTH.beat_beside()
     try:
-        settings, bounds = read_settings(), read_marquez()
+        settings, marquez_settings = read_settings(), read_marquez()
         serve_health()
     except (InvalidSettingError, OSError) as error:
         _log.error("marquez_cannot_start", reason=str(error))
         return 2
-    if bounds.url is None:
+    if marquez_settings.url is None:
         _log.error("marquez_cannot_start", reason="LINEWARD_MARQUEZ_URL: not set")
         return 2
     # Signals end a role that waits: there is nothing in flight.
     await_catalog(partial(require_usable, settings.catalog), Event())
-    asyncio.run(_run(settings, bounds))
+    asyncio.run(_run(settings, marquez_settings))
     return 0
 
 
-async def _run(settings: Settings, bounds: MarquezSettings) -> None:
+async def _run(settings: Settings, marquez_settings: MarquezSettings) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    await serve_marquez(settings, bounds, stop)
+    await serve_marquez(settings, marquez_settings, stop)
 
 
 if __name__ == "__main__":

@@ -94,12 +94,12 @@ class Marquez:
         await self._client.aclose()
 
     async def post(self, body: bytes) -> SendResult:
-        """Send one event; never raises: what went wrong is the verdict."""
+        """Send one event; never raises: the result says what went wrong."""
         try:
             answer = await self._ask("POST", "/api/v1/lineage", content=body, headers=_JSON)
         except MarquezError as error:
             return SendResult("failed", "unreachable", str(error))
-        return _verdict(answer)
+        return _result(answer)
 
     async def events(self, *, after: int, before: int, limit: int) -> list[Pulled]:
         """Return the first RunEvents of [after, before) by the producer's time, ascending; µs.
@@ -178,7 +178,7 @@ async def _bounded(response: httpx.Response) -> bytes:
     return bytes(body)
 
 
-def _verdict(answer: _Answer) -> SendResult:
+def _result(answer: _Answer) -> SendResult:
     detail = f"HTTP {answer.status} {_shown(answer.body)}".strip()
     if httpx.codes.is_success(answer.status):
         return SendResult("sent")

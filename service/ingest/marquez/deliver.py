@@ -54,7 +54,7 @@ class Trial(msgspec.Struct):
         known: its core.
         failures: attempts that Marquez did not accept.
         while_others_passed: failures with another event accepted since the failure before.
-        passes: events that the courier had delivered at the last failure, or at the start.
+        passes: events that the sender had delivered at the last failure, or at the start.
     """
 
     event: Spooled
@@ -67,10 +67,10 @@ class Trial(msgspec.Struct):
 class EventSender:
     """Delivers events, so many at a time; knows how Marquez fares from what becomes of all."""
 
-    def __init__(self, marquez: Marquez, bounds: MarquezSettings) -> None:
+    def __init__(self, marquez: Marquez, marquez_settings: MarquezSettings) -> None:
         self._marquez = marquez
-        self._slots = asyncio.Semaphore(bounds.connections)
-        self._longest_wait_seconds = bounds.longest_wait_seconds
+        self._slots = asyncio.Semaphore(marquez_settings.connections)
+        self._longest_wait_seconds = marquez_settings.longest_wait_seconds
         self.stop = asyncio.Event()
         self._failures_in_a_row = 0
         self._sound = _FIRST_SIGN
@@ -98,16 +98,16 @@ class EventSender:
             if self.stop.is_set():
                 raise ForwardingStoppedError
             # Not cut short by a stop: its answer says whether the next process sends it again.
-            verdict = await self._marquez.post(trial.event.body)
-            if verdict.outcome == "failed" and verdict.status >= _SERVER_ERROR:
+            result = await self._marquez.post(trial.event.body)
+            if result.outcome == "failed" and result.status >= _SERVER_ERROR:
                 await self._look_for_life()
-        if verdict.outcome == "sent":
+        if result.outcome == "sent":
             self._take(trial)
-        elif verdict.outcome == "rejected":
+        elif result.outcome == "rejected":
             # No sign of life: it reads an event before it needs its database.
-            raise RejectedError(verdict.reason, verdict.detail)
+            raise RejectedError(result.reason, result.detail)
         else:
-            self._fail(trial, verdict)
+            self._fail(trial, result)
 
     async def _rest(self) -> None:
         """Wait: while nothing passes, every connection slows down, however old its event is."""
@@ -129,8 +129,8 @@ class EventSender:
         if self._failures_in_a_row < _AWAY_AFTER or now - self._looked_at < wait:
             return
         self._looked_at = now
-        verdict = await self._marquez.post(self._sound)
-        if verdict.outcome == "sent":
+        result = await self._marquez.post(self._sound)
+        if result.outcome == "sent":
             _log.info("marquez_lives", though_failed=self._failures_in_a_row)
             self._failures_in_a_row = 0
             self.passes += 1
@@ -147,14 +147,14 @@ class EventSender:
         self._failures_in_a_row = 0
         self.passes += 1
 
-    def _fail(self, trial: Trial, verdict: SendResult) -> None:
+    def _fail(self, trial: Trial, result: SendResult) -> None:
         self._failures_in_a_row += 1
         if self._failures_in_a_row == _AWAY_AFTER:
-            _log.warning("marquez_away", reason=verdict.reason, detail=verdict.detail)
+            _log.warning("marquez_away", reason=result.reason, detail=result.detail)
         trial.failures += 1
         trial.while_others_passed += self.passes > trial.passes
         trial.passes = self.passes
-        if verdict.reason == "http_500" and _is_stored_all_the_same(trial.known):
+        if result.reason == "http_500" and _is_stored_all_the_same(trial.known):
             raise RejectedError(
                 "no_event_type", "stored as a raw row by each try, and answered 500"
             )
@@ -162,10 +162,8 @@ class EventSender:
             trial.failures >= _LEAST_FAILURES
             and trial.while_others_passed >= _LEAST_WHILE_OTHERS_PASSED
         ):
-            raise RejectedError(
-                "failed_alone", f"{trial.failures} tries, at last: {verdict.detail}"
-            )
-        raise _FailedError(verdict.detail)
+            raise RejectedError("failed_alone", f"{trial.failures} tries, at last: {result.detail}")
+        raise _FailedError(result.detail)
 
 
 async def pause(stop: asyncio.Event, seconds: float) -> None:

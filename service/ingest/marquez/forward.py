@@ -16,7 +16,7 @@ from lineage.process.clock import Clock, to_micros
 from service.ingest.collector_spool import Spooled, read_last_given, spooled_after
 from service.ingest.marquez.deliver import EventSender, ForwardingStoppedError, RejectedError, pause
 from service.ingest.marquez.event_identity import DeliveredEvents, valid_core
-from service.ingest.marquez.store import SetAside, Store, in_catalog
+from service.ingest.marquez.store import SetAsideRow, Store, in_catalog
 
 _MAX_PENDING = 1_000
 _MAX_PENDING_BYTES = 67_108_864
@@ -52,20 +52,20 @@ class Progress:
 
 
 class Forwarder:
-    """Reader of the spool with one lane per run; lanes share the courier's connections."""
+    """Reader of the spool with one lane per run; lanes share the sender's connections."""
 
     def __init__(
         self,
         spool: Path,
         store: Store,
-        courier: EventSender,
+        sender: EventSender,
         *,
         seen: DeliveredEvents,
         clock: Clock,
     ) -> None:
         self._spool = spool
         self._store = store
-        self._courier = courier
+        self._sender = sender
         self._seen = seen
         self._clock = clock
         self._lanes: dict[str, deque[Spooled]] = {}
@@ -78,7 +78,7 @@ class Forwarder:
         """Forward until stopped; then finish what is in flight, and note it."""
         self._progress = Progress(await in_catalog(self._store.cursor))
         self._noted = self._progress.through
-        self._courier.stop = stop
+        self._sender.stop = stop
         async with asyncio.TaskGroup() as lanes:
             while not stop.is_set():
                 took = self._has_room() and await self._take(lanes)
@@ -127,7 +127,7 @@ class Forwarder:
         while lane:
             event = lane[0]
             try:
-                await self._courier.deliver(event)
+                await self._sender.deliver(event)
                 self._sent += 1
             except RejectedError as rejected:
                 await self._set_aside(event, whose, rejected)
@@ -141,7 +141,7 @@ class Forwarder:
 
     async def _set_aside(self, event: Spooled, whose: str, rejected: RejectedError) -> None:
         # In the catalog before the cursor passes it.
-        row = SetAside(
+        row = SetAsideRow(
             spool_seq=event.seq,
             run=whose,
             reason=rejected.reason,

@@ -171,7 +171,7 @@ def _send_all(sender: BatchSender, events: Sequence[Pulled]) -> None:
 
 
 async def pull_window(
-    settings: Settings, bounds: MarquezSettings, after: int, before: int
+    settings: Settings, marquez_settings: MarquezSettings, after: int, before: int
 ) -> BackfillReport:
     """Send all events of [after, before), µs of the producers' time, in the order of that time.
 
@@ -181,8 +181,8 @@ async def pull_window(
     """
     sender = BatchSender(settings, origin=MARQUEZ_HISTORY)
     sender.require_collector()
-    marquez = Marquez(bounds)
-    longest = min(_LONGEST_WAIT_SECONDS, bounds.longest_wait_seconds)
+    marquez = Marquez(marquez_settings)
+    longest = min(_LONGEST_WAIT_SECONDS, marquez_settings.longest_wait_seconds)
     retrying = AsyncRetrying(
         retry=retry_if_exception_type(MarquezError),
         wait=wait_random_exponential(0.5, max=longest),

@@ -18,7 +18,7 @@ from service.ingest.marquez.forward import Forwarder
 from service.ingest.marquez.pull import Puller
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.store import Store, in_catalog
-from service.runtime.jobs import JobsFile, ScheduledJob, TryAgainError
+from service.runtime.jobs import JobGroup, JobsFile, TryAgainError
 from service.runtime.scheduler import JobRegistry
 from service.runtime.settings import Settings
 
@@ -29,16 +29,24 @@ Round = Callable[[], Awaitable[object]]
 
 
 async def serve_marquez(
-    settings: Settings, bounds: MarquezSettings, stop: asyncio.Event, clock: Clock = system_clock
+    settings: Settings,
+    marquez_settings: MarquezSettings,
+    stop: asyncio.Event,
+    clock: Clock = system_clock,
 ) -> None:
     """Work until stopped; finish what is in flight."""
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     engine = open_catalog(settings.catalog)
-    marquez = Marquez(bounds)
+    marquez = Marquez(marquez_settings)
     try:
         await in_catalog(migrate, engine)
-        _log.info("marquez_started", url=marquez.url, forward=bounds.forward, pull=bounds.pull)
-        await _work(settings, bounds, marquez, Store(engine), stop=stop, clock=clock)
+        _log.info(
+            "marquez_started",
+            url=marquez.url,
+            forward=marquez_settings.forward,
+            pull=marquez_settings.pull,
+        )
+        await _work(settings, marquez_settings, marquez, Store(engine), stop=stop, clock=clock)
     finally:
         await marquez.close()
         engine.dispose()
@@ -46,7 +54,7 @@ async def serve_marquez(
 
 async def _work(  # noqa: PLR0913 - what the role consists of
     settings: Settings,
-    bounds: MarquezSettings,
+    marquez_settings: MarquezSettings,
     marquez: Marquez,
     store: Store,
     *,
@@ -55,13 +63,13 @@ async def _work(  # noqa: PLR0913 - what the role consists of
 ) -> None:
     seen = DeliveredEvents()
     registry = JobRegistry("marquez", report=JobsFile(settings.data_dir, "marquez"), clock=clock)
-    rounds = list(_rounds(settings, bounds, marquez, store, seen=seen, clock=clock))
+    rounds = list(_rounds(settings, marquez_settings, marquez, store, seen=seen, clock=clock))
     for each in rounds:
-        registry.add(each.job)
+        registry.add(each.group)
     registry.start()
     try:
-        if bounds.forward:
-            sender = EventSender(marquez, bounds)
+        if marquez_settings.forward:
+            sender = EventSender(marquez, marquez_settings)
             await Forwarder(settings.spool, store, sender, seen=seen, clock=clock).run(stop)
         await stop.wait()
     finally:
@@ -73,7 +81,7 @@ async def _work(  # noqa: PLR0913 - what the role consists of
 
 def _rounds(  # noqa: PLR0913 - what the role consists of
     settings: Settings,
-    bounds: MarquezSettings,
+    marquez_settings: MarquezSettings,
     marquez: Marquez,
     store: Store,
     *,
@@ -84,14 +92,16 @@ def _rounds(  # noqa: PLR0913 - what the role consists of
     loop = asyncio.get_running_loop()
     prober = Prober(marquez, store, settings.spool, clock)
     comparer = Comparer(marquez, store, clock)
-    first = min(_FIRST_COMPARISON_SECONDS, bounds.compare_seconds)
-    yield _Rounds(loop, "probe", prober.round, bounds.probe_seconds)
-    yield _Rounds(loop, "compare", comparer.round, bounds.compare_seconds, first_seconds=first)
-    if bounds.pull:
+    first = min(_FIRST_COMPARISON_SECONDS, marquez_settings.compare_seconds)
+    yield _Rounds(loop, "probe", prober.round, marquez_settings.probe_seconds)
+    yield _Rounds(
+        loop, "compare", comparer.round, marquez_settings.compare_seconds, first_seconds=first
+    )
+    if marquez_settings.pull:
         # A round that fails comes again: its retries need not be long.
         sender = BatchSender(settings, origin=MARQUEZ, retry_seconds=_SENDER_SECONDS)
         puller = Puller(marquez, sender, store, seen=seen, clock=clock)
-        yield _Rounds(loop, "pull", puller.round, bounds.pull_seconds)
+        yield _Rounds(loop, "pull", puller.round, marquez_settings.pull_seconds)
 
 
 class _Rounds:
@@ -109,9 +119,9 @@ class _Rounds:
         self._loop, self._round = loop, round_
         self._task: asyncio.Task[None] | None = None
         self._is_cancelled = False
-        self.job = ScheduledJob(
+        self.group = JobGroup(
             name=f"marquez_{name}",
-            steps=(f"marquez_{name}",),
+            jobs=(f"marquez_{name}",),
             tasks=lambda: (self._run,),
             every_seconds=seconds,
             first_seconds=first_seconds,

@@ -23,7 +23,7 @@ _BUSY_SECONDS = 1.0
 _log = structlog.get_logger()
 
 
-class SetAside(msgspec.Struct, frozen=True):
+class SetAsideRow(msgspec.Struct, frozen=True):
     """Event that Marquez does not accept; instants in µs."""
 
     spool_seq: int
@@ -92,7 +92,7 @@ class Store:
             _put(connection, tables.reader_cursor, {"reader": READER}, {"seq": seq})
             _count(connection, {"forwarded": events})
 
-    def set_aside(self, row: SetAside) -> None:
+    def set_aside(self, row: SetAsideRow) -> None:
         """Keep the newest 1,000, each cut to 64 KiB; a repeat of one counts once."""
         table = tables.marquez_set_aside
         given = msgspec.structs.asdict(row) | {"body": row.body[:_MAX_SET_ASIDE_BYTES]}

@@ -74,7 +74,7 @@ def run_in_lake(
 
     Raises:
         UnknownRunError: no event of the window is of it.
-        InvalidQuestionError: the window is no window, or too large.
+        InvalidRequestError: the window is no window, or too large.
         NoLongerKeptError: the lake no longer has the window.
         UnreachableLakeError: the lake cannot be read.
     """
@@ -102,7 +102,7 @@ def dataset_runs_in_lake(asked: LakeQuestion, wanted: DatasetWindow) -> LakeRuns
 
     Raises:
         UnknownDatasetError: no such dataset is known, and the name has no namespace.
-        InvalidQuestionError: as `run_in_lake`, or a cursor of another question.
+        InvalidRequestError: as `run_in_lake`, or a cursor of another question.
         NoLongerKeptError: as `run_in_lake`.
         UnreachableLakeError: as `run_in_lake`.
     """

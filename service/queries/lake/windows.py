@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
+from lineage.errors import InvalidRequestError
 from lineage.names import run_ids
 from lineage.process.clock import from_micros, to_micros
-from service.errors import InvalidQuestionError
 from service.queries.timestamps import parse_instant
 
 MOST_DAYS: Final = 31
@@ -40,15 +40,15 @@ def window_between(first: str, last: str) -> LakeSearchWindow:
     """Return the window from a day or an instant up to another, with the whole of the last day.
 
     Raises:
-        InvalidQuestionError: one of them is no day and no instant, or there are too many days.
+        InvalidRequestError: one of them is no day and no instant, or there are too many days.
     """
     window = LakeSearchWindow(_begin("from", first), _end(last))
     if window.after >= window.before:
         message = f"from, to: {first[:80]!r} is not before {last[:80]!r}"
-        raise InvalidQuestionError(message)
+        raise InvalidRequestError(message)
     if len(window.days) > MOST_DAYS:
         message = f"from, to: expected {MOST_DAYS} days at most, got {len(window.days)}"
-        raise InvalidQuestionError(message)
+        raise InvalidRequestError(message)
     return window
 
 
@@ -56,20 +56,20 @@ def window_of_run(run_id: str, first: str | None, last: str | None) -> LakeSearc
     """Return the window in which the events of a run are looked for.
 
     Raises:
-        InvalidQuestionError: one time alone was given, or none and the id holds no time.
+        InvalidRequestError: one time alone was given, or none and the id holds no time.
     """
     if first is not None and last is not None:
         return window_between(first, last)
     if first is not None or last is not None:
         message = "from, to: expected both or neither"
-        raise InvalidQuestionError(message)
+        raise InvalidRequestError(message)
     made_at = time_of_id(run_id)
     if made_at is None:
         message = (
             f"run {run_id[:80]!r} has an id without a time in it (it is no UUID of version 7): give"
             " from and to, as days or timestamps between which the run was"
         )
-        raise InvalidQuestionError(message)
+        raise InvalidRequestError(message)
     return LakeSearchWindow(
         max(0, to_micros(made_at - _BEFORE_ID)), to_micros(made_at + _BEHIND_ID)
     )
@@ -104,6 +104,6 @@ def _day(place: str, text: str) -> datetime | None:
         day = date.fromisoformat(text)
     except ValueError as error:
         message = f"{place}: {text!r} is no day of the calendar"
-        raise InvalidQuestionError(message) from error
+        raise InvalidRequestError(message) from error
     parse_instant(f"{text}T00:00:00Z", place)
     return datetime(day.year, day.month, day.day, tzinfo=UTC)

@@ -8,8 +8,9 @@ import msgspec
 
 from lineage.catalog.reader import CatalogReader, rows_for
 from lineage.catalog.rows import pairs_of
+from lineage.errors import InvalidRequestError
 from lineage.names.names import Name
-from service.errors import InvalidQuestionError, UnknownNodeError
+from service.errors import UnknownNodeError
 from service.queries.catalog_session import CatalogSession
 from service.queries.column_lineage import (
     ColumnEdge,
@@ -91,7 +92,7 @@ def marquez_column_lineage(
     """Return what lies upstream of a column, or of all columns of a dataset, and downstream.
 
     Raises:
-        InvalidQuestionError: the id is neither of a dataset nor of a column.
+        InvalidRequestError: the id is neither of a dataset nor of a column.
         UnknownNodeError: the token sees no such dataset or column.
     """
     starts = _columns_of(asked.reader, node_id, asked.visibility)
@@ -114,7 +115,7 @@ def _columns_of(reader: CatalogReader, node_id: str, visibility: Visibility) -> 
         return [(named[0], field) for field in types_of(reader, named[0])]
     if kind != _FIELD or rest.count(":") < 2:  # noqa: PLR2004 - namespace, name, field
         expected = f"expected dataset:NAMESPACE:NAME or {_FIELD}:NAMESPACE:NAME:FIELD"
-        raise InvalidQuestionError(f"nodeId: {expected}, got {node_id[:80]!r}")
+        raise InvalidRequestError(f"nodeId: {expected}, got {node_id[:80]!r}")
     return [_column(reader, rest, visibility)]
 
 
@@ -124,7 +125,7 @@ def _column(reader: CatalogReader, rest: str, visibility: Visibility) -> ColumnK
     for at in reversed(colons[-_MOST_COLONS:]):
         try:
             named = find_node(reader, f"dataset:{rest[:at]}", visibility)
-        except (UnknownNodeError, InvalidQuestionError):
+        except (UnknownNodeError, InvalidRequestError):
             continue
         found = _field(reader, named, rest[at + 1 :]) if isinstance(named, tuple) else None
         if found is not None:

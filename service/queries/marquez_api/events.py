@@ -10,12 +10,13 @@ import msgspec
 
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB
 from lineage.catalog.reader import CatalogReader, open_reader
+from lineage.errors import InvalidRequestError
 from lineage.lake.manifest import Folder, list_folders
 from lineage.lake.reading import LakeChangedError, read_again, read_events
 from lineage.lake.storage import Lake
 from lineage.process.clock import from_micros, to_micros
 from lineage.redaction import redact_json
-from service.errors import InvalidQuestionError, NotReadyError
+from service.errors import NotReadyError
 from service.queries.marquez_api.job_list import MOST_JOBS
 from service.queries.marquez_api.paging import PageRange, capped_total, count_up_to
 from service.queries.marquez_api.shapes import EventCounts, Events
@@ -66,12 +67,12 @@ def events_page(
     """Return a page of the run events in the lake.
 
     Raises:
-        InvalidQuestionError: the page lies too far behind the first event of the window.
+        InvalidRequestError: the page lies too far behind the first event of the window.
         NotReadyError: the lake was compacted meanwhile.
     """
     if page.offset + page.limit > MOST_PLACES:
         message = f"offset: offset and limit: {MOST_PLACES:,} events at most: set after and before"
-        raise InvalidQuestionError(message)
+        raise InvalidRequestError(message)
     values = {"after": window.after, "before": window.before}
     total, reason = capped_total(reader.rows(count_up_to(_COUNT), values)[0][0], "events")
     lake = settings.lake
@@ -191,7 +192,7 @@ def counts_of_week(reader: CatalogReader, now: datetime, timezone: str) -> list[
     """Return the counts of the last seven days of a time zone, today included.
 
     Raises:
-        InvalidQuestionError: there is no such time zone.
+        InvalidRequestError: there is no such time zone.
     """
     zone = _zone(timezone)
     today = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
@@ -205,7 +206,7 @@ def _zone(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         message = f"timezone: expected a name such as Europe/London, got {name[:80]!r}"
-        raise InvalidQuestionError(message) from error
+        raise InvalidRequestError(message) from error
 
 
 def _counts(reader: CatalogReader, intervals: list[_Interval]) -> list[EventCounts]:

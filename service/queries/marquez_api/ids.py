@@ -13,8 +13,9 @@ from uuid import UUID
 import msgspec
 
 from lineage.catalog.reader import CatalogReader
+from lineage.errors import InvalidRequestError
 from lineage.names.keys import key
-from service.errors import InvalidQuestionError, UnknownNodeError
+from service.errors import UnknownNodeError
 from service.queries.dataset_lookup import KnownDataset, find_among
 from service.queries.visibility import Visibility
 
@@ -69,13 +70,13 @@ def find_node(
     """Parse a node id.
 
     Raises:
-        InvalidQuestionError: it is no id of a dataset or a job.
+        InvalidRequestError: it is no id of a dataset or a job.
         UnknownNodeError: there is none, or it may not be seen.
     """
     kind = _KINDS.match(node_id)
     if kind is None:
         expected = "expected dataset:NAMESPACE:NAME or job:NAMESPACE:NAME"
-        raise InvalidQuestionError(f"nodeId: {expected}, got {node_id[:80]!r}")
+        raise InvalidRequestError(f"nodeId: {expected}, got {node_id[:80]!r}")
     rest = node_id[kind.end() :]
     # Some clients encode the parts once more than the query asks for.
     for text in dict.fromkeys((rest, unquote(rest))):

@@ -76,8 +76,8 @@ class Attempts:
         found = _read(path)
         self._now = _halved(_vanished(found)) if found.log in {"", source} else BatchAttempt()
 
-    def bounds(self, at: int, given: BatchLimits) -> BatchLimits:
-        """Return the bounds of the next batch, which begins behind `at`."""
+    def limits(self, at: int, given: BatchLimits) -> BatchLimits:
+        """Return the limits of the next batch, which begins behind `at`."""
         now = self._now
         if now.after_seq == at and now.failures + now.vanished:
             # The very same range, whatever came behind it meanwhile.

@@ -53,11 +53,11 @@ class TopicState(msgspec.Struct, frozen=True):
 
     Attributes:
         topic_id: given by Kafka when the topic was created; empty: the broker is older than ids.
-        bounds: of each partition the first offset, and the one behind the last.
+        offsets: of each partition the first one, and the one behind the last.
     """
 
     topic_id: str
-    bounds: dict[int, tuple[int, int]]
+    offsets: dict[int, tuple[int, int]]
 
 
 class KafkaReader(Protocol):
@@ -80,7 +80,7 @@ def read_ranges(
     ranges: Sequence[Range],
     monotonic: Callable[[], float] = time.monotonic,
 ) -> list[RangeReader]:
-    """Read some ranges of a plan to their ends, or to their bounds of bytes.
+    """Read some ranges of a plan to their ends, or to their limits of bytes.
 
     Raises:
         LogReadError: Kafka gives no record for 30 s, or has deleted the first ones meanwhile.
@@ -175,7 +175,7 @@ class Offsets:
         return found is not None and found.error is None and bool(found.partitions)
 
     def read(self) -> TopicState:
-        """Return the topic's id and the bounds of its partitions.
+        """Return the topic's id and the offsets of its partitions.
 
         Raises:
             LogReadError: the broker does not answer, or has no such topic.
@@ -188,9 +188,9 @@ class Offsets:
             first, last = self._list(parts, _EARLIEST), self._list(parts, _LATEST)
         except KafkaException as error:
             raise LogReadError(f"the Kafka log does not answer: {error.args[0].str()}") from error
-        bounds = {number: (first[number], last[number]) for number in first}
+        offsets = {number: (first[number], last[number]) for number in first}
         topic_id = str(found.topic_id)
-        return TopicState("" if topic_id == _NO_ID else topic_id, bounds)
+        return TopicState("" if topic_id == _NO_ID else topic_id, offsets)
 
     def _list(self, parts: list[TopicPartition], spec: OffsetSpec) -> dict[int, int]:
         asked = self._admin.list_offsets(dict.fromkeys(parts, spec), request_timeout=_ANSWER)

@@ -45,7 +45,7 @@ def find_other_topic(
             f"the id {state.topic_id}: the topic was created again, or is another one. {_STEPS}"
         )
     for number, at in known.items():
-        _, end = state.bounds.get(number, (0, 0))
+        _, end = state.offsets.get(number, (0, 0))
         if at.next_offset > end:
             return (
                 f"the catalog has read partition {number} of {name} up to offset {at.next_offset}, "

@@ -30,7 +30,7 @@ from slis.stream.merge.merge import cursor
 log = structlog.get_logger(__name__)
 
 _FIRST_MEAN_BYTES: Final = 4_096
-_Bounds = Mapping[int, tuple[int, int]]  # of partitions: the first offset, and behind the last
+_Offsets = Mapping[int, tuple[int, int]]  # of partitions: the first offset, and behind the last
 _Positions = Mapping[int, PartitionPosition]
 
 
@@ -104,7 +104,7 @@ class TopicLog:
             TopicReplay(LakeReplay(place, batches, rows, now), topic, state).land()
 
     def read_next(
-        self, engine: Engine, bounds: Callable[[int], BatchLimits]
+        self, engine: Engine, limits: Callable[[int], BatchLimits]
     ) -> TopicPortion | None:
         """Return what the next batch takes; None where nothing waits.
 
@@ -120,9 +120,9 @@ class TopicLog:
         state = self._find_state()
         if problem := self._mismatch(engine, state):
             raise LogMismatchError(problem)
-        found = state.bounds
+        found = state.offsets
         ends = {number: end for number, (_, end) in found.items()}
-        plan = plan_batch(at, _starts(known, found), ends, self._limit(bounds(at)))
+        plan = plan_batch(at, _starts(known, found), ends, self._limit(limits(at)))
         if not plan.ranges:
             return None
         self._warn_of_lost(known, plan)
@@ -152,7 +152,7 @@ class TopicLog:
         return min((at for at in known if at is not None), default=None)
 
     def _oldest(self, engine: Engine) -> datetime | None:
-        found = self._find_state().bounds
+        found = self._find_state().offsets
         starts = _starts(self._positions(engine), found)
         first = tuple(
             Range(number, at.next_offset, at.next_offset + 1, 0, 1)
@@ -169,7 +169,7 @@ class TopicLog:
     def copy_gaps(self, engine: Engine, now: int) -> bool:
         """Write gaps of collectors that are silent now; they report what is over."""
         try:
-            note_ends(engine, self._settings.topic, self._find_state().bounds)
+            note_ends(engine, self._settings.topic, self._find_state().offsets)
             waiting = self._oldest(engine)
         except LogReadError:
             return False  # the silence is Kafka's
@@ -194,12 +194,12 @@ class TopicLog:
         with engine.connect() as connection:
             return read_positions(connection, self._settings.topic)
 
-    def _limit(self, bounds: BatchLimits) -> BatchLimits:
+    def _limit(self, limits: BatchLimits) -> BatchLimits:
         """Plan no more records than the bytes have room for, by the size of the last events."""
-        size = min(bounds.size, self._most_bytes)
+        size = min(limits.size, self._most_bytes)
         # The records of a range that failed stay the same.
-        fitting = bounds.rows if bounds.ends else max(1, int(size / self._mean_bytes))
-        return replace(bounds, size=size, rows=min(bounds.rows, fitting))
+        fitting = limits.rows if limits.ends else max(1, int(size / self._mean_bytes))
+        return replace(limits, size=size, rows=min(limits.rows, fitting))
 
     def _learn_size(self) -> None:
         if self._last is not None and self._last.events:
@@ -226,7 +226,7 @@ class TopicLog:
         return find_other_topic(self.name, state, known_id, known)
 
 
-def _starts(known: _Positions, found: _Bounds) -> dict[int, PartitionPosition]:
+def _starts(known: _Positions, found: _Offsets) -> dict[int, PartitionPosition]:
     """Return where to go on: at the position, or at the first record that the topic still has."""
     return {
         number: replace(at, next_offset=max(at.next_offset, first))

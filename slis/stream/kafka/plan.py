@@ -86,7 +86,7 @@ def plan_batch(
     after_seq: int,
     positions: Mapping[int, PartitionPosition],
     ends: Mapping[int, int],
-    bounds: BatchLimits,
+    limits: BatchLimits,
 ) -> BatchPlan:
     """Return the next batch; without ranges where nothing waits.
 
@@ -94,18 +94,18 @@ def plan_batch(
         after_seq: the last number that the catalog holds.
         positions: by partition.
         ends: of the partitions.
-        bounds: of the batch. `bounds.ends`, of a range that failed, come before `ends`: else a half
+        limits: of the batch. `limits.ends`, of a range that failed, come before `ends`: else a half
             of that range would not be made of the same records. Ends that the topic does not have
             are of another topic.
     """
-    of_range = {n: min(end, ends[n]) for n, end in bounds.ends.items() if n in ends}
+    of_range = {n: min(end, ends[n]) for n, end in limits.ends.items() if n in ends}
     waiting = _waiting(positions, of_range) or _waiting(positions, ends)
-    shares = allot(waiting, bounds.rows)
+    shares = allot(waiting, limits.rows)
     ranges: list[Range] = []
     base, total = after_seq, sum(shares.values())
     for partition, count in shares.items():
         at = positions[partition]
-        size = max(1, bounds.size * count // total)
+        size = max(1, limits.size * count // total)
         end = at.next_offset + count
         ranges.append(Range(partition, at.next_offset, end, base, size, at.windows))
         base += count

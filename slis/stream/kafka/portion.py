@@ -130,7 +130,7 @@ class TopicPortion:
         note_topic_id(connection, self._log.topic, self._state.topic_id)
         store_reports(connection, self._reports, now)
         for taken in self._taken:
-            first, end = self._state.bounds[taken.partition]
+            first, end = self._state.offsets[taken.partition]
             known = self._before.get(taken.partition)
             before = None if known is None else known.next_offset
             move_position(connection, self._log.topic, taken, before=before, end=end)

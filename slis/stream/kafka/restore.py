@@ -32,7 +32,7 @@ def lacks_records(positions: dict[int, PartitionPosition], state: TopicState) ->
     never_read = PartitionPosition(0)
     return any(
         positions.get(number, never_read).next_offset < first
-        for number, (first, _) in state.bounds.items()
+        for number, (first, _) in state.offsets.items()
     )
 
 

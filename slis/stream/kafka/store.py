@@ -125,19 +125,19 @@ def restore_positions(
         move_position(connection, position.topic, taken, before=before, end=end)
 
 
-def note_ends(engine: Engine, topic: str, bounds: Mapping[int, tuple[int, int]]) -> None:
+def note_ends(engine: Engine, topic: str, offsets: Mapping[int, tuple[int, int]]) -> None:
     """Note where the partitions end now: the service shows by that what waits."""
     table = tables.log_position
     with engine.connect() as connection:
         columns = table.c.partition, table.c.end_offset
         rows = connection.execute(select(*columns).where(table.c.topic == topic)).all()
-    changed = [row.partition for row in rows if bounds.get(row.partition, (0, 0))[1] != row[1]]
+    changed = [row.partition for row in rows if offsets.get(row.partition, (0, 0))[1] != row[1]]
     if not changed:
         return
     with exclusive_transaction(engine) as connection:
         for partition in changed:
             mine = (table.c.topic == topic) & (table.c.partition == partition)
-            end = bounds.get(partition, (0, 0))[1]
+            end = offsets.get(partition, (0, 0))[1]
             connection.execute(update(table).where(mine).values(end_offset=end))
 
 

@@ -112,12 +112,12 @@ class InputLog(Protocol):
             now: by the pipeline's clock.
         """
 
-    def read_next(self, engine: Engine, bounds: Callable[[int], BatchLimits]) -> Portion | None:
+    def read_next(self, engine: Engine, limits: Callable[[int], BatchLimits]) -> Portion | None:
         """Return what the next batch takes; None where no record waits.
 
         Args:
             engine: of the catalog, which has the position.
-            bounds: gives the bounds of a batch that begins behind a number.
+            limits: gives the limits of a batch that begins behind a number.
         """
 
     def backlog_since(self, engine: Engine) -> datetime | None:

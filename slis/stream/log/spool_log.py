@@ -134,12 +134,12 @@ class SpoolLog:
         land_pruned(LakeReplay(place, batches, rows, now), place)
 
     def read_next(
-        self, engine: Engine, bounds: Callable[[int], BatchLimits]
+        self, engine: Engine, limits: Callable[[int], BatchLimits]
     ) -> SpoolPortion | None:
         """Return what the next batch takes; None where nothing waits."""
         with engine.connect() as connection:
             at = cursor(connection)
-        events = read_next_events(self._place.spool, at, bounds(at))
+        events = read_next_events(self._place.spool, at, limits(at))
         return SpoolPortion(events) if events.num_rows else None
 
     def backlog_since(self, engine: Engine) -> datetime | None:

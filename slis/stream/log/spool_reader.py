@@ -63,27 +63,27 @@ def last_seq_of(spool: sqlite3.Connection) -> int:
     return 0 if row is None else int(row[0])
 
 
-def last_seq_within(spool: sqlite3.Connection, after_seq: int, bounds: BatchLimits) -> int:
+def last_seq_within(spool: sqlite3.Connection, after_seq: int, limits: BatchLimits) -> int:
     """Return the last `seq` of the next batch; `after_seq` itself where no event waits."""
     last_seq, size = after_seq, 0
-    for seq, length in spool.execute(_SIZES, (after_seq, bounds.until, bounds.rows)):
+    for seq, length in spool.execute(_SIZES, (after_seq, limits.until, limits.rows)):
         size += length
-        if size > bounds.size and last_seq != after_seq:
+        if size > limits.size and last_seq != after_seq:
             break
         last_seq = seq
     return last_seq
 
 
-def read_next_events(path: Path, after_seq: int, bounds: BatchLimits) -> pa.Table:
+def read_next_events(path: Path, after_seq: int, limits: BatchLimits) -> pa.Table:
     """Return the events of the next batch, in record batches of bounded size.
 
     Args:
         path: of the spool.
         after_seq: the batch begins behind this event.
-        bounds: of the batch.
+        limits: of the batch.
     """
     with closing(open_spool_to_read(path)) as spool:
-        last_seq = last_seq_within(spool, after_seq, bounds)
+        last_seq = last_seq_within(spool, after_seq, limits)
         rows = spool.execute(_READ, (after_seq, last_seq))
         bounded = ((*row, after_seq, last_seq) for row in rows)
         return pa.Table.from_batches(list(record_batches(bounded)), SPOOL_COLUMNS)

@@ -2,6 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from alerts.rules.budgets import SUBJECTS
+from lineage.states import SLIS
 from tests.alerts.rules.promtool import asked, budget, only
 from tests.alerts.rules.series import burning, counted, values
 
@@ -77,3 +79,8 @@ def test_more_explained_than_bad_is_no_credit(tmp_path: Path):
     ratio = f"sli_tier:lineage_sli_unexplained:ratio_rate5m{LABELS}"
 
     assert asked(tmp_path, coverage(), series, 59, ratio, f"{ratio} 0") == ""
+
+
+def test_each_sli_has_the_words_of_its_alerts():
+    """Find them by its id, and those of no other."""
+    assert list(SUBJECTS) == [sli.id for sli in SLIS]

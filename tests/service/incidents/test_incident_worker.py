@@ -21,7 +21,7 @@ def tasks(embedded, tmp_path):
 
 
 def _run(tmp_path, tasks):
-    registry = registry_of(catalog_url(tmp_path), lambda: tasks, steps=incident_worker.STEPS)
+    registry = registry_of(catalog_url(tmp_path), lambda: tasks, jobs=incident_worker.JOBS)
     registry.run("work")
     return registry.states()
 

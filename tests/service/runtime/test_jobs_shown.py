@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from lineage.process.clock import from_micros
 from service.api.app import create_app
 from service.exporter.metrics import CatalogCollector
-from service.runtime.jobs import JobsFile, ScheduledJob
+from service.runtime.jobs import JobGroup, JobsFile
 from service.runtime.scheduler import JobRegistry
 from service.runtime.settings import Settings
 from tests.service import shop
@@ -28,7 +28,7 @@ def jobs(tmp_path, embedded):
     shop.fill(embedded)
     registry = JobRegistry("service", clock=lambda: from_micros(_AT * 1_000_000))
     for name, task in (("sending", _fail), ("retention", lambda: None)):
-        registry.add(ScheduledJob(name=name, steps=(name,), tasks=lambda task=task: (task,)))
+        registry.add(JobGroup(name=name, jobs=(name,), tasks=lambda task=task: (task,)))
         registry.run(name)
     JobsFile(tmp_path, "service").write(registry.states())
     return registry
@@ -67,7 +67,7 @@ def test_the_api_shows_the_jobs_of_its_own_process(jobs, tmp_path):
 
 def test_metrics_show_when_each_job_last_ran_and_how_often_it_failed(jobs, tmp_path):
     """Label them by role and job; a job that never ran has no time."""
-    jobs.add(ScheduledJob(name="never", steps=("never",), tasks=lambda: ()))
+    jobs.add(JobGroup(name="never", jobs=("never",), tasks=lambda: ()))
     registry = CollectorRegistry()
     registry.register(CatalogCollector(Settings(data_dir=tmp_path), jobs=jobs.states))
     found = {

@@ -252,8 +252,8 @@ def test_a_job_that_failed_is_no_failure_after_the_lead_is_lost(replicas, tmp_pa
     """Look at once, not in an hour: another replica runs the job now."""
     leader = replicas.start("one")
     often = {"every_seconds": 3_600, "first_seconds": 0}
-    url, steps = catalog_url(tmp_path), ("failing",)
-    registry = registry_of(url, lambda: [_fail], steps=steps, leader=leader, **often)
+    url, jobs = catalog_url(tmp_path), ("failing",)
+    registry = registry_of(url, lambda: [_fail], jobs=jobs, leader=leader, **often)
     leader.on_loss = registry.run_leader_jobs
     replicas.go(1, leader)
     registry.start()
@@ -269,9 +269,7 @@ def test_a_job_that_failed_is_no_failure_after_the_lead_is_lost(replicas, tmp_pa
 def test_a_follower_reports_no_failure_of_the_leader(replicas, tmp_path):
     """Drop what failed: it is another replica's now."""
     leader = replicas.start("one")
-    registry = registry_of(
-        catalog_url(tmp_path), lambda: [_fail], steps=("failing",), leader=leader
-    )
+    registry = registry_of(catalog_url(tmp_path), lambda: [_fail], jobs=("failing",), leader=leader)
     replicas.go(1, leader)
     registry.run("work")
     assert _failing()

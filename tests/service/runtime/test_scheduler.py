@@ -13,8 +13,8 @@ from lineage.process.clock import system_clock
 from lineage.process.health import HEALTH
 from service.runtime import scheduler
 from service.runtime.jobs import (
+    JobGroup,
     JobsFile,
-    ScheduledJob,
     TryAgainError,
     all_jobs,
     job_problem,
@@ -47,7 +47,7 @@ class Counted:
 def job(task, name="work", **schedule: object):
     """Make a job of one task that runs at once and then each hour."""
     schedule = {"every_seconds": _HOUR, "first_seconds": 0.0} | schedule
-    return ScheduledJob(name=name, steps=(name,), tasks=lambda: (task,), **schedule)
+    return JobGroup(name=name, jobs=(name,), tasks=lambda: (task,), **schedule)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def running():
     """Return a function that starts a registry of jobs; stop them all at the end."""
     started = []
 
-    def start(*jobs: ScheduledJob):
+    def start(*jobs: JobGroup):
         registry = JobRegistry("service")
         for each in jobs:
             registry.add(each)
@@ -133,9 +133,9 @@ def test_a_step_that_fails_keeps_no_other_from_its_run():
             raise ValueError(step)
 
     registry.add(
-        ScheduledJob(
+        JobGroup(
             name="work",
-            steps=("one", "two"),
+            jobs=("one", "two"),
             tasks=lambda: (lambda: note("one", is_broken=True), lambda: note("two")),
         )
     )
@@ -166,7 +166,7 @@ def test_tasks_that_cannot_be_built_fail_their_job():
         raise OSError("no file")
 
     registry = JobRegistry("service")
-    registry.add(ScheduledJob(name="unbuilt", steps=("unbuilt",), tasks=build))
+    registry.add(JobGroup(name="unbuilt", jobs=("unbuilt",), tasks=build))
     with capture_logs() as logged:
         registry.run("unbuilt")
 

@@ -14,8 +14,8 @@ from lineage.names.keys import key
 from lineage.policy import Policy
 from lineage.policy.model import DatasetRule
 from lineage.policy.tiers import MIN_RUNS
-from slis.evaluation.affected_datasets import take_changes
 from slis.evaluation.dataset_policies import ResolvedPolicies, renew_policies
+from slis.evaluation.datasets_to_judge import take_changes
 from slis.evaluation.policy_memory import PolicyMemory
 from tests.suite.examples import is_long
 

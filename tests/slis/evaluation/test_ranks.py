@@ -8,8 +8,8 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.queries import NO_TIER, NOT_JUDGED
 from lineage.catalog.reader import open_reader
+from lineage.errors import InvalidRequestError
 from lineage.policy import Policy, parse_policy
-from service.errors import InvalidQuestionError
 from service.queries.datasets import Filters, ListPart, list_datasets
 from service.queries.shapes import DatasetPage
 from service.queries.timestamps import Evaluated
@@ -81,7 +81,7 @@ def test_the_most_severe_come_first_and_of_these_the_highest_tier(estate):
         *("mart.daily learning", "core.orders good"),
     ]
     assert _list_datasets(estate, tier="critical") == ["core.rates bad", "core.orders good"]
-    with pytest.raises(InvalidQuestionError, match="tier: expected one of critical"):
+    with pytest.raises(InvalidRequestError, match="tier: expected one of critical"):
         _list_datasets(estate, tier="none of ours")
 
 

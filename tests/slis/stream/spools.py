@@ -91,9 +91,9 @@ def work_off(
     max_bytes: int = 128 << 20,
 ) -> None:
     """Run the stream until it has landed the whole spool of this data folder."""
-    bounds = BatchLimits(max_rows, max_bytes)
+    limits = BatchLimits(max_rows, max_bytes)
     place = SharedPaths(data_dir=folder)
-    given = {"bounds": bounds, "clock": lambda: now}
+    given = {"limits": limits, "clock": lambda: now}
     BatchLanding(catalog, place, **given).work_off()
 
 

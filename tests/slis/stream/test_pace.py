@@ -22,18 +22,18 @@ def test_the_batch_grows_to_the_setting_while_merges_are_short():
     paced = BatchPace(GIVEN)
     sizes = []
     for _ in range(6):
-        sizes.append(paced.bounds().size // MIB)
-        paced.landed(paced.bounds().size, 1.0)
+        sizes.append(paced.limits().size // MIB)
+        paced.landed(paced.limits().size, 1.0)
 
     assert sizes == [8, 16, 32, 64, 128, 128]
-    assert paced.bounds() == GIVEN
+    assert paced.limits() == GIVEN
 
 
 def test_a_small_batch_is_no_measure_of_a_large_one():
     """Land a few kB, because nothing else waits."""
     paced = BatchPace(GIVEN)
     paced.landed(4_000, 0.1)
-    assert paced.bounds().size == 8 * MIB
+    assert paced.limits().size == 8 * MIB
 
 
 @pytest.mark.parametrize(
@@ -43,21 +43,21 @@ def test_a_long_merge_makes_the_next_one_shorter(seconds, size):
     """Shrink the size in proportion, down to what is worth a merge."""
     paced = BatchPace(GIVEN)
     paced.landed(8 * MIB, seconds)
-    assert paced.bounds().size == size
+    assert paced.limits().size == size
 
 
 def test_a_batch_that_the_catalog_had_no_time_for_is_tried_smaller():
     """Halve the size, as after a timeout of PostgreSQL."""
     paced = BatchPace(GIVEN)
     paced.gave_up()
-    assert paced.bounds().size == 4 * MIB
+    assert paced.limits().size == 4 * MIB
 
 
 def test_the_batch_never_exceeds_a_small_setting():
     """Keep a setting below the smallest size."""
     paced = BatchPace(BatchLimits(10, 1_000))
     paced.landed(1_000, 60.0)
-    assert paced.bounds().size == 1_000
+    assert paced.limits().size == 1_000
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def landing(catalog, tmp_path, at, monkeypatch):
     size = spool_reader.read_next_events(place.spool, 0, BatchLimits(1, MIB))["body"][0].as_py()
     monkeypatch.setattr(pace, "_FIRST_BYTES", 3 * len(size))
     monkeypatch.setattr(pace, "_LEAST_BYTES", len(size))
-    given = {"bounds": GIVEN, "clock": lambda: at(12)}
+    given = {"limits": GIVEN, "clock": lambda: at(12)}
     return BatchLanding(catalog, place, **given)
 
 

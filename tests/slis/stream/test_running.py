@@ -112,9 +112,9 @@ def test_events_land_while_the_stream_runs_and_when_it_is_started_again(embedded
         return rows(embedded, "SELECT count(*) FROM event") == [(count,)]
 
     for number in (1, 2):
-        bounds = BatchLimits(10, 1 << 20)
+        limits = BatchLimits(10, 1 << 20)
         stream = StreamThread(
-            BatchLanding(embedded, place, bounds=bounds, clock=lambda: at(12)), 0.05
+            BatchLanding(embedded, place, limits=limits, clock=lambda: at(12)), 0.05
         )
         spool(place.spool, [run_event("COMPLETE", at(number), run="a")], received_at=at(1))
         stream.begin()
@@ -133,8 +133,8 @@ def test_events_land_on_a_machine_that_is_busy_with_other_work(embedded, tmp_pat
     """Depend on no process of Spark that has to answer in time."""
     place = SharedPaths(data_dir=tmp_path)
     spool(place.spool, [run_event("COMPLETE", at(1), run="a")], received_at=at(1))
-    bounds = BatchLimits(10, 1 << 20)
-    landing = BatchLanding(embedded, place, bounds=bounds, clock=lambda: at(12))
+    limits = BatchLimits(10, 1 << 20)
+    landing = BatchLanding(embedded, place, limits=limits, clock=lambda: at(12))
     stream = StreamThread(landing, 0.05)
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
     try:
@@ -194,8 +194,8 @@ def test_a_batch_waits_for_space_in_a_full_lake_and_lands(embedded, disk, tmp_pa
     events = [run_event("COMPLETE", at(hour), run=f"r{hour}") for hour in (1, 2)]
     spool(place.spool, events, received_at=at(2))
     ballast = fill(disk)
-    bounds = BatchLimits(10, 1 << 20)
-    landing = BatchLanding(embedded, place, bounds=bounds, clock=lambda: at(12))
+    limits = BatchLimits(10, 1 << 20)
+    landing = BatchLanding(embedded, place, limits=limits, clock=lambda: at(12))
     stream = StreamThread(landing, 0.05)
     stream.begin()
     try:
@@ -232,11 +232,11 @@ def test_a_landing_is_behind_while_its_batches_are_full(embedded, tmp_path, at):
     place = SharedPaths(data_dir=tmp_path)
     events = [run_event("COMPLETE", at(hour), run=f"r{hour}") for hour in (1, 2, 3)]
     spool(place.spool, events, received_at=at(2))
-    landing = BatchLanding(embedded, place, bounds=BatchLimits(2, 1 << 20), clock=lambda: at(12))
+    landing = BatchLanding(embedded, place, limits=BatchLimits(2, 1 << 20), clock=lambda: at(12))
 
     assert [(landing.step(), landing.is_behind) for _ in range(2)] == [(True, True), (True, False)]
 
     spool(place.spool, [run_event("COMPLETE", at(4), run=r) for r in "ab"], received_at=at(2))
-    by_bytes = BatchLanding(embedded, place, bounds=BatchLimits(10, 1), clock=lambda: at(12))
+    by_bytes = BatchLanding(embedded, place, limits=BatchLimits(10, 1), clock=lambda: at(12))
 
     assert (by_bytes.step(), by_bytes.is_behind) == (True, True)

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
+from lineage.errors import InvalidRequestError
 from lineage.process.clock import LAST_EVENT_MICROS
 from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Offset, PageLimit
 from service.api.routes.request import AnyRequest, session
-from service.errors import InvalidQuestionError
 from service.queries.marquez_api.events import (
     TimeWindow,
     counts_of_day,
@@ -53,7 +53,7 @@ def get_event_counts(
 ) -> list[EventCounts]:
     """Count starts and ends of runs, by hour or by day."""
     if period == "WEEK" and not timezone:
-        raise InvalidQuestionError("timezone: name one, such as Europe/London, for a WEEK")
+        raise InvalidRequestError("timezone: name one, such as Europe/London, for a WEEK")
     with session(request) as asked:
         if period == "DAY":
             return counts_of_day(asked.reader, asked.now)

@@ -6,8 +6,8 @@ from typing import Annotated, Literal, cast
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
+from lineage.errors import InvalidRequestError
 from service.api.routes.request import AnyRequest, session
-from service.errors import InvalidQuestionError
 from service.queries.marquez_api import search as answers
 from service.queries.marquez_api.paging import MOST_LIMIT
 from service.queries.marquez_api.shapes import Hits, SearchResults
@@ -72,4 +72,4 @@ def _day(text: str | None, name: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError as error:
         message = f"{name}: expected a day such as 2026-11-20, got {text[:80]!r}"
-        raise InvalidQuestionError(message) from error
+        raise InvalidRequestError(message) from error

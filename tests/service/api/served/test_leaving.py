@@ -20,7 +20,7 @@ HOUR = to_micros(NOW.replace(minute=0))
 
 
 @pytest.fixture
-def tallies() -> CounterBuffer:
+def counts() -> CounterBuffer:
     """Return counts that wait to be stored."""
     return CounterBuffer()
 
@@ -45,14 +45,14 @@ def test_a_client_that_left_in_time_is_unknown(status, seconds, left, outcome):
     assert bool(batch.buckets) == (outcome == "bad")
 
 
-def test_unknown_queries_are_in_no_total(catalog, tallies):
+def test_unknown_queries_are_in_no_total(catalog, counts):
     """Count it separately; above a twentieth of the day, there is no ratio."""
     shop.fill(catalog)
     for left in (None, 0.1):
-        tallies.add(
+        counts.add(
             query_timer.judge_query("lineage", 200, Took(0.2, left), to_micros(datetime.now(UTC)))
         )
-    flush_counts(catalog, tallies)
+    flush_counts(catalog, counts)
 
     with catalog.connect() as connection:
         counter = text("SELECT sli, good, total, unknown FROM served_counter")
@@ -61,7 +61,7 @@ def test_unknown_queries_are_in_no_total(catalog, tallies):
     assert (row["good"], row["total"], row["ratio"]) == (1, 1, None)
 
 
-async def _run_query(left_at: str | None, tallies: CounterBuffer) -> None:
+async def _run_query(left_at: str | None, counts: CounterBuffer) -> None:
     """Run a query whose client leaves while it runs, after the answer, or not at all."""
     leaving = asyncio.Event()
     inbox = [{"type": "http.request", "body": b"", "more_body": False}]
@@ -85,14 +85,14 @@ async def _run_query(left_at: str | None, tallies: CounterBuffer) -> None:
         """Raise as for a client that has left."""
 
     scope: Any = {"route_handler": SimpleNamespace(opt={"query": "lineage"}), "headers": []}
-    timer = query_timer.QueryTimer(app, tallies, lambda: NOW)  # type: ignore[arg-type]
+    timer = query_timer.QueryTimer(app, counts, lambda: NOW)  # type: ignore[arg-type]
     async with asyncio.timeout(10):
         await timer(scope, receive, send)
 
 
 @pytest.mark.parametrize(("left_at", "outcome"), [("running", "unknown"), (None, "good")])
-def test_a_client_that_leaves_is_noticed(tallies, left_at, outcome):
+def test_a_client_that_leaves_is_noticed(counts, left_at, outcome):
     """Notice it before the last byte, after which every client leaves."""
-    asyncio.run(_run_query(left_at, tallies))
+    asyncio.run(_run_query(left_at, counts))
 
-    assert tallies.take().outcomes == {(QUERY_LATENCY.id, HOUR, outcome): 1}
+    assert counts.take().outcomes == {(QUERY_LATENCY.id, HOUR, outcome): 1}

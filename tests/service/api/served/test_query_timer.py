@@ -43,15 +43,15 @@ def settings(catalog: Engine) -> Settings:
 
 
 @pytest.fixture
-def tallies() -> CounterBuffer:
+def counts() -> CounterBuffer:
     """Return counts that wait to be stored."""
     return CounterBuffer()
 
 
 @pytest.fixture
-def client(settings: Settings, tallies: CounterBuffer) -> Iterator[TestClient]:
+def client(settings: Settings, counts: CounterBuffer) -> Iterator[TestClient]:
     """Start the API with the counts of the test."""
-    app = create_app(settings, clock=lambda: NOW, tallies=tallies)
+    app = create_app(settings, clock=lambda: NOW, counts=counts)
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
         yield client
 
@@ -82,7 +82,7 @@ def test_a_good_query_is_fast_and_without_an_error(status, seconds, outcome):
     assert bool(batch.buckets) == bool(outcome)
 
 
-def test_a_query_is_counted_once_with_its_kind(client, tallies):
+def test_a_query_is_counted_once_with_its_kind(client, counts):
     """Count lineage, dataset, why, datasets and runs, and not the status."""
     for path in (
         "/api/v1/lineage?dataset=core/orders",
@@ -97,24 +97,24 @@ def test_a_query_is_counted_once_with_its_kind(client, tallies):
     ):
         client.get(path)
 
-    taken = tallies.take()
+    taken = counts.take()
 
     assert taken.outcomes.total() == 5
     asked = {query for _, _, query, le in taken.buckets if le == "+Inf"}
     assert asked == {"lineage", "dataset", "why", "datasets", "run"}
 
 
-def test_lineward_s_own_probe_is_measured_but_not_counted(client, tallies):
+def test_lineward_s_own_probe_is_measured_but_not_counted(client, counts):
     """Measure its time without counting it as good."""
     client.get("/api/v1/lineage?dataset=core/orders", headers={"Lineward-Probe": "1"})
 
-    taken = tallies.take()
+    taken = counts.take()
 
     assert not taken.outcomes
     assert taken.buckets[query_timer.QUERIES_METRIC, "lineward", "probe", "+Inf"] == 1
 
 
-def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
+def test_a_query_that_fails_is_bad(client, counts, monkeypatch):
     """Count a 500 as bad, however fast it was."""
 
     def broken(*_arguments: object) -> None:
@@ -125,17 +125,17 @@ def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
 
     assert client.get("/api/v1/lineage?dataset=core/orders").status_code == 500
 
-    (id_,) = tallies.take().outcomes
+    (id_,) = counts.take().outcomes
     assert id_ == (QUERY_LATENCY.id, HOUR, "bad")
 
 
 @pytest.mark.postgres_always
-def test_served_queries_add_up_in_the_catalog(catalog, tallies):
+def test_served_queries_add_up_in_the_catalog(catalog, counts):
     """Flush twice, as after a restart: sums, and a cumulative histogram."""
     for seconds in (0.02, 0.7):
-        tallies.add(query_timer.judge_query("lineage", 200, Took(seconds), AT))
-        flush_counts(catalog, tallies)
-    flush_counts(catalog, tallies)
+        counts.add(query_timer.judge_query("lineage", 200, Took(seconds), AT))
+        flush_counts(catalog, counts)
+    flush_counts(catalog, counts)
 
     assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 2.0, 0.0)]
     assert _rows(catalog, "SELECT sli, tier, hour, good, total FROM served_hour") == [
@@ -149,24 +149,24 @@ def test_served_queries_add_up_in_the_catalog(catalog, tallies):
 
 
 @pytest.mark.usefixtures("settings")
-def test_no_query_is_no_sample(catalog, tallies):
+def test_no_query_is_no_sample(catalog, counts):
     """Store no row and no ratio, neither 100 % nor 0 %."""
-    flush_counts(catalog, tallies)
+    flush_counts(catalog, counts)
 
     assert _rows(catalog, _COUNTER) == []
     (row,) = [row for row in answer("slis", catalog=catalog) if row["id"] == "M7"]
     assert (row["total"], row["ratio"], row["objective"]) == (0, None, 0.95)
 
 
-def test_an_outage_of_the_catalog_loses_no_count(catalog, tallies, monkeypatch):
+def test_an_outage_of_the_catalog_loses_no_count(catalog, counts, monkeypatch):
     """Keep the counts that could not be stored for the next flush."""
-    tallies.add(query_timer.judge_query("lineage", 200, Took(0.1), AT))
+    counts.add(query_timer.judge_query("lineage", 200, Took(0.1), AT))
     monkeypatch.setattr(counter_buffer, "add_batch", _away)
     with pytest.raises(SQLAlchemyError):
-        flush_counts(catalog, tallies)
+        flush_counts(catalog, counts)
     monkeypatch.undo()
 
-    flush_counts(catalog, tallies)
+    flush_counts(catalog, counts)
 
     assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
 
@@ -176,54 +176,54 @@ def _away(*_arguments: object) -> None:
     raise SQLAlchemyError(message)
 
 
-def test_a_service_that_stops_writes_down_what_is_left(settings, catalog, tallies):
+def test_a_service_that_stops_writes_down_what_is_left(settings, catalog, counts):
     """Run the job once more after the last answer: a clean restart loses nothing."""
     registry = registry_of(
         settings.catalog,
-        lambda: [lambda engine: flush_counts(engine, tallies)],
+        lambda: [lambda engine: flush_counts(engine, counts)],
         every_seconds=3_600,
         first_seconds=3_600,
         runs_at_stop=True,
     )
     registry.start()
-    tallies.add(query_timer.judge_query("lineage", 200, Took(0.1), AT))
+    counts.add(query_timer.judge_query("lineage", 200, Took(0.1), AT))
 
     registry.stop()
 
     assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
 
 
-def test_a_periodic_job_makes_no_catalog(tmp_path, tallies):
+def test_a_periodic_job_makes_no_catalog(tmp_path, counts):
     """Leave the making to the pipeline, keep the figures, and show that the job waits."""
-    tallies.add(query_timer.judge_query("lineage", 503, Took(0.1), AT))
+    counts.add(query_timer.judge_query("lineage", 503, Took(0.1), AT))
 
     registry = run_once(
-        f"sqlite:///{tmp_path / 'catalog.db'}", lambda engine: flush_counts(engine, tallies)
+        f"sqlite:///{tmp_path / 'catalog.db'}", lambda engine: flush_counts(engine, counts)
     )
 
     assert [job.is_waiting for job in registry.states()] == [True]
     assert not (tmp_path / "catalog.db").exists()
-    assert tallies.take().outcomes.total() == 1
+    assert counts.take().outcomes.total() == 1
 
 
-def test_a_failing_job_stops_no_other(settings, catalog, tallies):
+def test_a_failing_job_stops_no_other(settings, catalog, counts):
     """Run the other jobs, so that counters do not stand still."""
-    tallies.add(query_timer.judge_query("lineage", 200, Took(0.1), AT))
+    counts.add(query_timer.judge_query("lineage", 200, Took(0.1), AT))
 
-    run_once(settings.catalog, _away, lambda engine: flush_counts(engine, tallies))
+    run_once(settings.catalog, _away, lambda engine: flush_counts(engine, counts))
 
     assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
 
 
-def test_metrics_and_slis_show_queries_without_a_pipeline(catalog, tallies):
+def test_metrics_and_slis_show_queries_without_a_pipeline(catalog, counts):
     """Show counters, histogram and the day's ratio, which need no evaluation."""
     now = datetime.now(UTC)
     shop.fill(catalog, evaluated_at=datetime(2026, 11, 1, tzinfo=UTC))
     with write_transaction(catalog) as connection:
         connection.execute(insert(tables.meta), {"name": "catalog_epoch", "value": "e9"})
     for seconds in (0.1, 0.2, 0.3, 0.9):
-        tallies.add(query_timer.judge_query("lineage", 200, Took(seconds), to_micros(now)))
-    flush_counts(catalog, tallies)
+        counts.add(query_timer.judge_query("lineage", 200, Took(seconds), to_micros(now)))
+    flush_counts(catalog, counts)
 
     scraped = _scrape(catalog)
 

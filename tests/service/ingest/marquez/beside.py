@@ -25,7 +25,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 _SECONDS = 90.0
 
 
-def bounds(marquez: FakeMarquez, **changes: Any) -> MarquezSettings:  # noqa: ANN401 - settings of any kind
+def marquez_settings(marquez: FakeMarquez, **changes: Any) -> MarquezSettings:  # noqa: ANN401 - settings of any kind
     """Return settings for this Marquez, with short waits."""
     given = {"url": marquez.url, "longest_wait_seconds": 0.05, "timeout_seconds": 5.0}
     return MarquezSettings(**(given | changes))
@@ -65,11 +65,11 @@ def forward(
     """Run a forwarder until the condition holds, then stop it as a SIGTERM does."""
 
     async def run() -> None:
-        client = Marquez(bounds(marquez, **changes))
-        courier = EventSender(client, bounds(marquez, **changes))
+        client = Marquez(marquez_settings(marquez, **changes))
+        sender = EventSender(client, marquez_settings(marquez, **changes))
         store = Store(engine)
         forwarder = Forwarder(
-            folder / "spool.db", store, courier, seen=DeliveredEvents(), clock=system_clock
+            folder / "spool.db", store, sender, seen=DeliveredEvents(), clock=system_clock
         )
         stop = asyncio.Event()
         running = asyncio.create_task(forwarder.run(stop))

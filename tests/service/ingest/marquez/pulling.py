@@ -14,7 +14,7 @@ from service.ingest.marquez.pull import Puller
 from service.ingest.marquez.store import Store
 from service.runtime.settings import Settings
 from tests.fakes.marquez import FakeMarquez
-from tests.service.ingest.marquez.beside import NOON, bounds
+from tests.service.ingest.marquez.beside import NOON, marquez_settings
 
 
 class Hands:
@@ -55,7 +55,7 @@ def pull(
     """Do something with a puller that has just been started."""
 
     async def run() -> None:
-        client = Marquez(bounds(marquez))
+        client = Marquez(marquez_settings(marquez))
         try:
             given = (client, sender, Store(engine))
             puller = Puller(*given, seen=DeliveredEvents(), clock=clock, monotonic=clock.monotonic)

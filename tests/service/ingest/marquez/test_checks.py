@@ -12,10 +12,10 @@ from lineage.process.clock import to_micros
 from service.exporter.metrics import CatalogCollector
 from service.ingest.marquez.checks import Comparer, Prober
 from service.ingest.marquez.client import Marquez, MarquezError
-from service.ingest.marquez.store import Comparison, Probe, SetAside, Store
+from service.ingest.marquez.store import Comparison, Probe, SetAsideRow, Store
 from service.runtime.settings import Settings
 from tests.fakes.marquez import FakeMarquez, minutes, run_event
-from tests.service.ingest.marquez.beside import NOON, bounds, counters, rows, spool
+from tests.service.ingest.marquez.beside import NOON, counters, marquez_settings, rows, spool
 from tests.service.ingest.marquez.pulling import Hands
 from tests.service.shop import RUN_ID
 
@@ -26,7 +26,7 @@ def _ask(
     marquez: FakeMarquez, work: Callable[[Marquez], Awaitable[_Found]], *, patience: float = 5.0
 ) -> _Found:
     async def run() -> _Found:
-        client = Marquez(bounds(marquez, timeout_seconds=patience))
+        client = Marquez(marquez_settings(marquez, timeout_seconds=patience))
         try:
             return await work(client)
         finally:
@@ -194,7 +194,7 @@ def test_metrics_leave_out_old_probes_and_comparisons(catalog):
     store, at = Store(catalog), to_micros(now)
     store.cursor()
     store.note_forwarded(40, 38)
-    store.set_aside(SetAside(7, RUN_ID, "http_422", "why", b"{}", 2, at))
+    store.set_aside(SetAsideRow(7, RUN_ID, "http_422", "why", b"{}", 2, at))
     store.pull_state("http://marquez:5000", at)
     store.note_pulled("http://marquez:5000", at, taken=5, rejected=1)
     store.note_probe(Probe(at, is_answered=True, seconds=1.25, status=200, detail="x"))

@@ -16,7 +16,7 @@ from service.ingest.marquez.client import (
 )
 from service.ingest.marquez.settings import MarquezSettings
 from tests.fakes.marquez import FakeMarquez, run_event
-from tests.service.ingest.marquez.beside import NOON, bounds
+from tests.service.ingest.marquez.beside import NOON, marquez_settings
 
 
 def _ask(settings: MarquezSettings, question):
@@ -91,7 +91,7 @@ def test_too_many_events_with_one_timestamp_are_an_error(marquez: FakeMarquez, m
         return [page async for page in events_between(client, 0, FAR_FUTURE)]
 
     with pytest.raises(AnswerTooLargeError, match="events with one timestamp"):
-        _ask(bounds(marquez), read)
+        _ask(marquez_settings(marquez), read)
 
 
 def test_an_error_with_deep_nesting_is_a_failure():
@@ -99,6 +99,6 @@ def test_an_error_with_deep_nesting_is_a_failure():
     deep = b"[" * 60_000
     head = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: %d\r\n\r\n%s" % (len(deep), deep)
     with _server(head, b"") as url:
-        verdict = _ask(MarquezSettings(url=url), lambda client: client.post(b"{}"))
+        result = _ask(MarquezSettings(url=url), lambda client: client.post(b"{}"))
 
-    assert (verdict.outcome, verdict.reason) == ("failed", "http_500")
+    assert (result.outcome, result.reason) == ("failed", "http_500")

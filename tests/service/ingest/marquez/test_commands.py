@@ -12,7 +12,7 @@ from service.ingest.marquez.store import (
     MissingRunRow,
     Probe,
     PullState,
-    SetAside,
+    SetAsideRow,
     Store,
 )
 from tests.collector.running import Collector
@@ -104,7 +104,7 @@ def _fill(catalog: Engine) -> None:
     store, at = Store(catalog), to_micros(datetime.now(UTC))
     store.cursor()
     store.note_forwarded(40, 38)
-    store.set_aside(SetAside(7, "r7", "http_422", "HTTP 422 job", b"{}", 2, at))
+    store.set_aside(SetAsideRow(7, "r7", "http_422", "HTTP 422 job", b"{}", 2, at))
     store.pull_state("http://marquez:5000", at)
     store.note_pulled("http://marquez:5000", at, taken=5, rejected=1)
     store.note_probe(Probe(at, is_answered=True, seconds=1.25, status=200, detail="dataset:a:b"))
@@ -138,7 +138,9 @@ def _set_aside(catalog: Engine) -> None:
     for seq in (7, 8, 9):
         body = json.dumps(run_event(seq, at=NOON), indent=1).encode()
         body += b" " * (70_000 if seq == 9 else 0)
-        Store(catalog).set_aside(SetAside(seq, f"r{seq}", "failed_alone", "", body, len(body), 0))
+        Store(catalog).set_aside(
+            SetAsideRow(seq, f"r{seq}", "failed_alone", "", body, len(body), 0)
+        )
 
 
 def test_set_aside_events_are_sent_again(catalog: Engine, marquez: FakeMarquez):

@@ -5,7 +5,7 @@ import pytest
 
 from service.ingest import collector_spool
 from service.ingest.marquez import deliver
-from service.ingest.marquez.store import SetAside, Store
+from service.ingest.marquez.store import SetAsideRow, Store
 from tests.fakes.marquez import run_event
 from tests.service.ingest.marquez.beside import (
     NOON,
@@ -218,7 +218,7 @@ def test_the_newest_set_aside_events_are_kept(catalog):
     """Keep 1,000 rows of 64 KiB each, and count a repeat after a kill once."""
     store = Store(catalog)
     for seq in (*range(1_003), 1_002):
-        store.set_aside(SetAside(seq, "r", "http_422", "why", b"x" * 70_000, 70_000, seq))
+        store.set_aside(SetAsideRow(seq, "r", "http_422", "why", b"x" * 70_000, 70_000, seq))
 
     found = rows(catalog, "SELECT min(spool_seq), count(*) FROM marquez_set_aside")
     assert found == [(3, 1_000)]

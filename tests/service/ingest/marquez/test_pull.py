@@ -10,7 +10,7 @@ from service.ingest.marquez import client
 from service.ingest.marquez import pull as pull_module
 from service.ingest.marquez.client import FAR_FUTURE, Marquez, MarquezError, events_between
 from tests.fakes.marquez import minutes, run_event
-from tests.service.ingest.marquez.beside import NOON, bounds, counters, lives, rows
+from tests.service.ingest.marquez.beside import NOON, counters, lives, marquez_settings, rows
 from tests.service.ingest.marquez.pulling import Hands, Taking, pull
 
 
@@ -22,7 +22,7 @@ def _all(marquez, *, after=0, before=FAR_FUTURE, limit=500):
     """Return the runs of a window by number, and of the answers."""
 
     async def read():
-        asked = Marquez(bounds(marquez))
+        asked = Marquez(marquez_settings(marquez))
         try:
             pages = [page async for page in events_between(asked, after, before, limit=limit)]
         finally:

@@ -5,10 +5,10 @@ import json
 import pytest
 from litestar.testing import TestClient
 
+from lineage.errors import InvalidRequestError
 from lineage.lake.settings import read_lake_settings
 from service.api.app import create_app
 from service.errors import (
-    InvalidQuestionError,
     LakeTooLargeError,
     NoDataError,
     NoLongerKeptError,
@@ -149,13 +149,13 @@ def test_a_bucket_that_does_not_answer_is_no_answer(embedded, tmp_path):
 )
 def test_an_invalid_or_too_long_window_is_rejected(installed, window, message):
     """Reject the window before anything is read."""
-    with pytest.raises(InvalidQuestionError, match=message):
+    with pytest.raises(InvalidRequestError, match=message):
         installed.lake_run(LOADED, *window)
 
 
 def test_an_id_without_a_time_needs_a_window(installed):
     """Ask for a window, unless the id is a UUID of version 7."""
-    with pytest.raises(InvalidQuestionError, match="give from and to"):
+    with pytest.raises(InvalidRequestError, match="give from and to"):
         installed.lake_run("nightly-42")
 
     with pytest.raises(UnknownRunError):

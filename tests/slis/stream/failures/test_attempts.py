@@ -17,9 +17,9 @@ def path(tmp_path):
 
 
 def _batch(tries, at, events):
-    """Return the range that the bounds leave of `events` that wait behind `at`."""
-    bounds = tries.bounds(at, GIVEN)
-    last_seq = min(at + min(bounds.rows, events - at), bounds.until)
+    """Return the range that the limits leave of `events` that wait behind `at`."""
+    limits = tries.limits(at, GIVEN)
+    last_seq = min(at + min(limits.rows, events - at), limits.until)
     return at, last_seq, last_seq - at
 
 
@@ -80,7 +80,7 @@ def test_an_interrupted_try_counts_as_no_failure(path):
         tries.begin(0, 100, 100)
         tries.interrupted()
 
-    assert tries.bounds(0, GIVEN) == GIVEN
+    assert tries.limits(0, GIVEN) == GIVEN
 
 
 def test_a_process_that_the_kernel_ended_counts_as_no_failure(path, monkeypatch):
@@ -97,7 +97,7 @@ def test_a_file_that_cannot_be_read_is_started_again(path):
     """Begin again with half a file, or a foreign one, and land events."""
     path.write_bytes(b'{"after_seq": 7')
 
-    assert Attempts(path).bounds(7, GIVEN) == GIVEN
+    assert Attempts(path).limits(7, GIVEN) == GIVEN
 
 
 def test_a_try_is_noted_before_it_is_made(path):
@@ -112,5 +112,5 @@ def test_tries_of_another_log_are_ignored(path):
     """Begin again where the pipeline reads another topic; continue with the same one."""
     Attempts(path, "b/first").begin(3, 9, 6, {5: 100})
 
-    assert Attempts(path, "b/second").bounds(3, GIVEN) == GIVEN
-    assert Attempts(path, "b/first").bounds(3, GIVEN).ends == {5: 100}
+    assert Attempts(path, "b/second").limits(3, GIVEN) == GIVEN
+    assert Attempts(path, "b/first").limits(3, GIVEN).ends == {5: 100}

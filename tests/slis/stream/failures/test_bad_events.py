@@ -65,8 +65,8 @@ def landing(catalog, tmp_path, at):
         for number in range(1, EVENTS + 1)
     ]
     spool(place.spool, events, received_at=at(12))
-    bounds = BatchLimits(100, 1 << 20)
-    given = {"bounds": bounds, "clock": lambda: at(12)}
+    limits = BatchLimits(100, 1 << 20)
+    given = {"limits": limits, "clock": lambda: at(12)}
     return BatchLanding(catalog, place, **given)
 
 
@@ -250,7 +250,7 @@ def test_batches_bounded_by_bytes_land_each_event_once(catalog, tmp_path, at):
     facets = {"x": {"y": "a" * 200_000}}
     events = [run_event("START", at(1, n), run=f"r{n}", facets=facets) for n in range(3)]
     spool(place.spool, events, received_at=at(12))
-    given = {"bounds": BatchLimits(100, 300_000), "clock": lambda: at(12), "landed": landed.append}
+    given = {"limits": BatchLimits(100, 300_000), "clock": lambda: at(12), "landed": landed.append}
     BatchLanding(catalog, place, **given).work_off()
 
     assert [each.events for each in landed] == [1] * 3

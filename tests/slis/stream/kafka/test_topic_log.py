@@ -74,7 +74,7 @@ def source(topic, at):
 @pytest.fixture
 def landing(embedded, tmp_path, at, source):
     """Land the topic in a catalog on SQLite."""
-    given = {"bounds": BatchLimits(100, 1 << 20), "clock": lambda: at(12), "source": source}
+    given = {"limits": BatchLimits(100, 1 << 20), "clock": lambda: at(12), "source": source}
     return BatchLanding(embedded, SharedPaths(data_dir=tmp_path), **given)
 
 
@@ -193,7 +193,7 @@ def test_events_that_fail_are_set_aside_while_others_come(  # noqa: PLR0913, PLR
     embedded, tmp_path, source, topic, at, bad
 ):
     """Halve by offsets: each good event lands once, and so do those that came meanwhile."""
-    given = {"bounds": BatchLimits(100, 1 << 20), "clock": lambda: at(12), "source": source}
+    given = {"limits": BatchLimits(100, 1 << 20), "clock": lambda: at(12), "source": source}
     landing = Plain(embedded, SharedPaths(data_dir=tmp_path), **given)
     landing.bad, landing._batches = frozenset(bad), Mock()  # noqa: SLF001 - the control event
     later = [Record(kind=HEARTBEAT, collector="c-9", received_at=1) for _ in range(40)]

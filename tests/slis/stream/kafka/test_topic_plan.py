@@ -14,10 +14,10 @@ BACKLOGS = st.dictionaries(st.integers(0, 40), st.integers(0, 200), max_size=8)
 PLENTY = BatchLimits(1_000, 1 << 20)
 
 
-def plan_of(ends, bounds, *, at=100, starts=None):
+def plan_of(ends, limits, *, at=100, starts=None):
     """Plan a batch of partitions that were read to `starts`, or to 0."""
     positions = {number: PartitionPosition((starts or {}).get(number, 0)) for number in ends}
-    return plan_batch(at, positions, ends, bounds)
+    return plan_batch(at, positions, ends, limits)
 
 
 @given(BACKLOGS, st.integers(1, 300))

@@ -82,7 +82,7 @@ class Estate:
         settings = KafkaLog(bootstrap="b", topic="t")
         given = {"offsets": self.topic, "read": self.topic.read_plan, "most_bytes": 1 << 20}
         source = TopicLog(settings, lambda: self.at(12), **given)
-        own = {"bounds": BatchLimits(ROWS, 1 << 20), "clock": lambda: self.at(12), "source": source}
+        own = {"limits": BatchLimits(ROWS, 1 << 20), "clock": lambda: self.at(12), "source": source}
         BatchLanding(engine, SharedPaths(data_dir=self.folder), **own).work_off()
 
     def expire(self):

@@ -28,7 +28,7 @@ def path(tmp_path, at):
 
 
 @pytest.mark.parametrize(
-    ("after_seq", "bounds", "last_seq"),
+    ("after_seq", "limits", "last_seq"),
     [
         (0, BatchLimits(100, 1 << 20), 8),
         (0, BatchLimits(3, 1 << 20), 4),
@@ -41,10 +41,10 @@ def path(tmp_path, at):
         (8, BatchLimits(100, 1 << 20), 8),
     ],
 )
-def test_a_batch_ends_where_the_first_of_its_bounds_is_reached(path, after_seq, bounds, last_seq):
+def test_a_batch_ends_where_the_first_of_its_bounds_is_reached(path, after_seq, limits, last_seq):
     """Cut by events, by bytes, or by the last event that it may hold."""
     with closing(open_spool_to_read(path)) as opened:
-        assert last_seq_within(opened, after_seq, bounds) == last_seq
+        assert last_seq_within(opened, after_seq, limits) == last_seq
 
 
 def test_a_batch_is_read_in_pieces_of_bounded_size(path, monkeypatch):

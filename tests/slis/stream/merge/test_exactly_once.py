@@ -162,7 +162,7 @@ def test_a_replaced_pipeline_lands_nothing_when_it_comes_back(catalog, tmp_path,
     """Land a batch with a second pipeline meanwhile: it has no rows or folders of the first."""
     place = SharedPaths(data_dir=tmp_path)
     spool(place.spool, triple(at, 0), received_at=at(12))
-    given = {"bounds": BatchLimits(3, 1 << 20), "clock": lambda: at(12)}
+    given = {"limits": BatchLimits(3, 1 << 20), "clock": lambda: at(12)}
     dead, successor = (BatchLanding(catalog, place, **given) for _ in range(2))
     assert dead.step()
     spool(place.spool, [*triple(at, 1), *triple(at, 2)], received_at=at(12))

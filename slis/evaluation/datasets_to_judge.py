@@ -61,7 +61,7 @@ def take_changes(engine: Engine) -> DatasetKeys:
         return set(connection.scalars(text(_TAKE_CHANGES)))
 
 
-def find_affected(
+def find_datasets_to_judge(
     connection: Connection,
     as_of: datetime,
     before: RememberedEstate,
