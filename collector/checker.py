@@ -69,7 +69,7 @@ def serve(requests: BinaryIO, answers: BinaryIO, limits: Limits) -> None:
 
 
 def main() -> None:
-    """Entry: the limits as JSON are the argument."""
+    """Start as a program, whose argument is the limits as JSON."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the worker, and by that this process
     limits = msgspec.json.decode(sys.argv[1], type=Limits)
     serve(sys.stdin.buffer, sys.stdout.buffer, limits)

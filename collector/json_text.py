@@ -121,7 +121,7 @@ def _first_bad_byte(body: bytes) -> int:
 
 
 def _first_bad_number(body: bytes) -> int:
-    """Offset of the first number that the decoder rejects."""
+    """Return the offset of the first number that the decoder rejects."""
     for token in _NUMBER.finditer(body):
         if token[0][:1] == b'"':
             continue

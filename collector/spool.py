@@ -81,13 +81,13 @@ class Spool:
         self.broken.set()
 
     def event_row(self, event: ValidEvent, origin: str) -> SpoolRow:
-        """Row of an event; SHA-256 of its body makes a byte-identical repeat the same row."""
+        """Return the row of an event; by its SHA-256, a byte-identical repeat is the same row."""
         digest = hashlib.sha256(event.body).digest()
         now = to_micros(self._clock())
         return digest, now, origin, event.kind, event.duplicate_keys, event.body
 
     def rejected_row(self, rejected: Rejected) -> SpoolRow:
-        """Row of a rejected body."""
+        """Return the row of a rejected body."""
         body = rejected.body[: self._limits.max_rejected_bytes]
         now = to_micros(self._clock())
         columns = (rejected.origin, rejected.reason, rejected.path, rejected.detail)

@@ -144,7 +144,7 @@ async def _wait(stop: asyncio.Event, seconds: float) -> None:
 
 
 def main() -> None:
-    """Entry: the listening socket's number, and words of the parent, are the arguments."""
+    """Start as a program: arguments are the listening socket's number and words of the parent."""
     log_to_stderr()
     sys.exit(uvloop.run(serve(int(sys.argv[1]), read_collector_settings(), tuple(sys.argv[2:]))))
 

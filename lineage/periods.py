@@ -18,14 +18,14 @@ def retry_seconds(failures: int) -> float:
 
 
 class Period:
-    """Says when work is due that is done every so many seconds, first at once.
+    """Times at which work is due that is done every so many seconds, first at once.
 
     After a failure the work is due again after a minute, then two, four …, and at the latest
     after a whole period.
     """
 
     def __init__(self, seconds: float, monotonic: Monotonic = time.monotonic) -> None:
-        """`monotonic` counts seconds, whatever becomes of the clock on the wall."""
+        """Begin now; `monotonic` counts seconds, whatever becomes of the clock on the wall."""
         self._seconds, self._monotonic = seconds, monotonic
         self._due_at: float | None = None
         self._failures = 0

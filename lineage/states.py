@@ -145,7 +145,7 @@ def repeats_message(evidence: str) -> bool:
 def run_state(
     *, started_at: int | None, completed_at: int | None, failed_at: int | None
 ) -> _RunState:
-    """State of a run from the instants of its events; a FAIL outlives the COMPLETE that follows it.
+    """Return the state of a run by its events; a FAIL outlives the COMPLETE that follows it.
 
     Whether a run that never ended is lost depends on its usual duration: an evaluation decides it.
     """

@@ -71,7 +71,7 @@ def _document(title: str, text: str) -> str:
 
 
 def markdown_page(text: str) -> str:
-    """Markdown as HTML; markup inside it is text.
+    """Return Markdown as HTML; markup inside it is text.
 
     Below a block with `lineward act` and no `--yes` stands that this is a dry run.
     """

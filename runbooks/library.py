@@ -22,12 +22,12 @@ class UnknownPageError(RequestError):
 
 
 def alert_pages() -> list[str]:
-    """Names of the pages of alerts: the alerts' own."""
+    """Return names of the pages of alerts: the alerts' own."""
     return alert_names()
 
 
 def kind_pages() -> list[str]:
-    """Names of the pages of faults: the ids of their kinds.
+    """Return names of the pages of faults: the ids of their kinds.
 
     `waiting` is no root, and is what stands in its place where the root is not known.
     """

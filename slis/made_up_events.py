@@ -156,7 +156,7 @@ def _run(
 def make_events(
     count: int, *, seed: int, start: datetime, apart: timedelta
 ) -> Iterator[tuple[datetime, bytes]]:
-    """`count` events as (event_time, body), the same for the same seed."""
+    """Return `count` events as (event_time, body), the same for the same seed."""
     random_ = random.Random(seed)  # noqa: S311 - made-up events, no secret
     made = 0
     number = 0

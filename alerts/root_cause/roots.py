@@ -45,7 +45,7 @@ def find_faults(
 
 
 class _FaultBuilder:
-    """Builds faults from arrays."""
+    """Builder of faults from arrays."""
 
     def __init__(
         self,

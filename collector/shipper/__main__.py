@@ -40,7 +40,7 @@ _log = structlog.get_logger()
 
 
 class ShipperRole:
-    """Ships until it is stopped, then ships what is left."""
+    """Role that ships until it is stopped, then ships what is left."""
 
     def __init__(self, shipper: Shipper) -> None:
         self._shipper = shipper

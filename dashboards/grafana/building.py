@@ -173,7 +173,7 @@ def _as_unit(unit: str) -> list[models.DynamicConfigValue]:
 
 
 def _values(panel: Panel) -> Iterator[tuple[str, str]]:
-    """Grafana's name of each query's column, and ours."""
+    """Return Grafana's name of each query's column, and ours."""
     queries = [one for one in panel.queries if isinstance(one, Query)]
     for ref_id, query in zip(_REFS, queries, strict=False):
         yield ("Value" if len(queries) == 1 else f"Value #{ref_id}"), query.legend

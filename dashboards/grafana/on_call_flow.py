@@ -121,7 +121,7 @@ def _burn(title: str, ratio: str, words: str) -> Panel:
 
 
 def notifications_panel() -> tuple[Panel, ...]:
-    """Messages that were taken, that were not, and that wait."""
+    """Return messages that were taken, that were not, and that wait."""
     sent = counter_increase("lineage_notifications_total", "1d", "channel", "kind")
     failed = counter_increase("lineage_notification_failed_total", "1h", "channel", "reason")
     return (

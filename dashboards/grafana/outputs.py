@@ -15,7 +15,7 @@ _SIDECAR: Final = {"grafana_dashboard": "1"}  # what the chart of Grafana looks 
 
 
 def files(dashboards: dict[str, str], place: str = PLACE) -> dict[str, str]:
-    """Text by file name: the dashboards, and the provider that goes into provisioning/dashboards.
+    """Return texts by file name: dashboards, and the provider for provisioning/dashboards.
 
     Args:
         dashboards: JSON by uid.
@@ -56,12 +56,12 @@ def _config_map(uid: str, text: str) -> str:
 
 
 def outlines(dashboards: dict[str, str]) -> str:
-    """Markdown of all, out of JSON by uid."""
+    """Return Markdown of all, out of JSON by uid."""
     return "\n".join(outline(json.loads(text)) for text in dashboards.values())
 
 
 def outline(dashboard: dict[str, Any]) -> str:
-    """Markdown of one dashboard."""
+    """Return Markdown of one dashboard."""
     return "\n".join(_lines(dashboard)) + "\n"
 
 

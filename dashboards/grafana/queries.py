@@ -43,7 +43,7 @@ def open_incidents(severity: str) -> str:
 
 
 def _incident() -> str:
-    """1 for each open incident, with its root; one root each while it moves upstream."""
+    """Return 1 for each open incident, with its root; one root each while it moves upstream."""
     opened = f"topk by (incident) (1, lineage_incident_open{{{SELECTED_OWNER}}})"
     root = "topk by (incident) (1, lineage_incident_root)"
     named = f"max by (incident, severity, owner) ({opened})"

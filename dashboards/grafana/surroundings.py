@@ -49,7 +49,7 @@ def dashboard_variables(url: str, *, single: bool) -> Iterator[sdk.QueryVariable
 
 
 def annotations() -> Iterator[sdk.AnnotationQuery]:
-    """Deployments, suppression windows and incidents, as what they are: spans or instants."""
+    """Return deployments, suppression windows and incidents, as spans or instants."""
     yield (
         _annotation(
             "Incidents",

@@ -38,7 +38,7 @@ _Row = dict[str, Any]
 
 
 def fill(engine: Engine, *, datasets: int, edges: int, now: datetime) -> None:
-    """Datasets with daily writes, 2 % of them overdue, three of four with a learned limit.
+    """Store datasets with daily writes, 2 % of them overdue, three of four with a learned limit.
 
     Each dataset is made of the three before it, near enough: lineage is mostly local.
     """

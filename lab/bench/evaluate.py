@@ -157,7 +157,7 @@ class _Bench:
 
 
 def peak_bytes(spark: SparkSession) -> int:
-    """Highest resident sizes of this process and its JVM."""
+    """Return the highest resident sizes of this process and its JVM."""
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     jvm = spark.sparkContext._jvm  # noqa: SLF001 - Spark's one way to the JVM
     pid = int(jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]

@@ -131,7 +131,7 @@ def _opening() -> Iterator[dict[str, object]]:
 
 
 def _at(number: int) -> int:
-    """Milliseconds since 1970; the executions ended an hour ago at least."""
+    """Return milliseconds since 1970; the executions ended an hour ago at least."""
     epoch = datetime.now(UTC) - timedelta(days=1)
     return int(epoch.timestamp() * 1e3) + number * _EXECUTION_MILLIS
 

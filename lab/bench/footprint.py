@@ -44,7 +44,7 @@ class CpuMeter:
         self._before = _ticks_by_process(*roots)
 
     def seconds(self) -> float:
-        """Seconds of CPU so far."""
+        """Return seconds of CPU so far."""
         now = _ticks_by_process(*self._roots)
         return sum(ticks - self._before.get(pid, 0) for pid, ticks in now.items()) / _TICKS
 
@@ -61,7 +61,10 @@ def _ticks_by_process(*roots: int) -> dict[int, int]:
 
 
 def memory_bytes(*roots: int) -> int:
-    """Memory of the tree of these processes; none: of this one. Shared pages are counted once."""
+    """Return the memory of these processes and their children; none: of this one.
+
+    Shared pages are counted once.
+    """
     total = 0
     for pid in tree(*roots):
         try:

@@ -90,7 +90,7 @@ def run(seed: int = 1, datasets: int = 2_000) -> FreshnessFigures:
 
 
 def figures(spark: SparkSession, folder: Path, seed: int, count: int) -> Iterator[RuleFigures]:
-    """Figures of each rule, class by class; `count` datasets of each."""
+    """Return figures of each rule, class by class; `count` datasets of each."""
     for place, (simulate, cycle_days) in enumerate(_CLASSES):
         simulated = simulate(np.random.default_rng((seed, place)), count)
         due = by_limits(spark, folder, simulated, learning_days(cycle_days))
@@ -110,7 +110,7 @@ def young_figures(
 
 
 def judge(rule: str, simulated: Simulated, count: int, due: Micros) -> RuleFigures:
-    """Figures of a rule that calls each gap late at an instant."""
+    """Return figures of a rule that calls each gap late at an instant."""
     gaps = simulated.gaps
     is_late = simulated.watched() & (gaps.ended_at > due)
     return _figures(rule, simulated, count, due, int((is_late & (gaps.kind == USUAL)).sum()))

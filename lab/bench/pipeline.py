@@ -207,7 +207,7 @@ def _live(place: SharedPaths, engine: Engine, live_seconds: int, idle_seconds: i
 
 
 def _lags(place: SharedPaths, engine: Engine) -> NDArray[np.float64]:
-    """Seconds from each event's arrival in the spool to its facts' commit.
+    """Return seconds from each event's arrival in the spool to its facts' commit.
 
     Without the first tenth.
     """

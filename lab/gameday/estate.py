@@ -115,7 +115,7 @@ class _Builder:
                 self._add_job(layer, bound - len(self.datasets), len(self.jobs) - first)
 
     def add_notebooks(self) -> None:
-        """People who look, and leave nothing behind."""
+        """Add sessions of people who only read."""
         for _ in range(max(2, round(_NOTEBOOKS * self._shape.datasets))):
             team = self._chance.randrange(1, len(self.teams))
             inputs = self._inputs("adhoc", team, len(_LAYERS))

@@ -145,7 +145,7 @@ def _text(element: Mapping[str, Any]) -> str:
 
 
 def _fields(blocks: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """`Root: …`, `Owner: …` of the fields, and `Incident …` of the context."""
+    """Return `Root: …`, `Owner: …` of the fields, and `Incident …` of the context."""
     for block in blocks:
         for element in block.get("fields", ()):
             name, _, value = _text(element).partition(": ")

@@ -142,7 +142,7 @@ class Estate(msgspec.Struct, frozen=True, dict=True):
         return self.teams[job.team].name
 
     def names_of(self, job: SimulatedJob) -> tuple[str, ...]:
-        """Names of the jobs that its runs report: of dbt, a model an output."""
+        """Return names of the jobs that its runs report: of dbt, one model for each output."""
         if job.client == "airflow":
             return (f"{job.root_name}.{job.name}",)
         if job.client == "dbt":

@@ -45,7 +45,7 @@ _LEAST_LAYER: Final = 2  # what lands and cleans files is Spark
 
 
 def two_word_names(chance: random.Random) -> Iterator[str]:
-    """4,320 names of two words, each once, in an order of the seed's."""
+    """Return 4,320 names of two words, each once, in an order of the seed's."""
     found = [f"{first}_{second}" for first, second in product(_FIRST, _SECOND)]
     chance.shuffle(found)
     yield from found
@@ -70,7 +70,7 @@ def _client(estate: Estate, job: SimulatedJob, chance: random.Random) -> Client:
 
 
 def _reported_by(job: SimulatedJob, client: Client) -> SimulatedJob:
-    """Airflow always knows the time that a run is for, dbt never."""
+    """Return the job as this client reports it: Airflow knows a nominal time, dbt never does."""
     if client not in {"airflow", "dbt"}:
         return msgspec.structs.replace(job, client=client)
     is_airflow = client == "airflow"

@@ -158,14 +158,14 @@ def _key_of(output: _Output) -> int:
 
 
 def stood(engine: Engine, at: int) -> pa.Table:
-    """`ACTIVITY_ARROW` of what the catalog holds before a slab, known from `at` on, µs."""
+    """Return `ACTIVITY_ARROW` of what the catalog holds before a slab, known from `at` on, µs."""
     with engine.connect() as connection:
         rows = [dict(row) for row in connection.execute(text(_STOOD)).mappings()]
     return _table(_stood_row(row, at) for row in rows)
 
 
 def collect_arrivals(engine: Engine, slab: SlabRange, arrivals: Arrivals) -> pa.Table:
-    """`ACTIVITY_ARROW` of a slab that was merged.
+    """Return `ACTIVITY_ARROW` of a slab that was merged.
 
     Args:
         engine: of the catalog.

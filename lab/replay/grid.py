@@ -50,7 +50,7 @@ class SlabFrames(msgspec.Struct, frozen=True):
 
 
 def instants(spark: SparkSession, starts_at: int, ends_at: int) -> DataFrame:
-    """`sli_schemas.INSTANTS`: each minute from `starts_at` until before `ends_at`, µs."""
+    """Return `sli_schemas.INSTANTS`: each minute from `starts_at` until before `ends_at`, µs."""
     rows = [(from_micros(at),) for at in range(starts_at, ends_at, MINUTE)]
     return local_rows(spark, rows, INSTANTS)
 
@@ -73,7 +73,7 @@ def changes(given: SlabFrames, grid: DataFrame) -> pa.Table:
 
 
 def _judged(given: SlabFrames, datasets: DataFrame, grid: DataFrame) -> DataFrame:
-    """Pauses are folded over where they can matter alone: that stage is not compiled.
+    """Judge at each time, and fold pauses only where they can matter: that stage is not compiled.
 
     They can for who has a plan, and a limit that is declared or a stream's: a learned one has them
     in it already.

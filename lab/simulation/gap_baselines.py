@@ -56,7 +56,7 @@ class DailyScores:
         self._values = self._buckets()
 
     def _buckets(self) -> Floats:
-        """Seconds of the largest gap that ended on a day, or was open at its end."""
+        """Return seconds of the largest gap that ended on a day, or was open at its end."""
         gaps = self._gaps
         values = np.zeros((self._count, DAYS + 2))
         length = (gaps.ended_at - gaps.started_at) / 1e6
@@ -89,7 +89,7 @@ class DailyScores:
         return due
 
     def false_alarms(self, first_day: int) -> int:
-        """Days on which an anomaly begins that no outage and no change of cadence explains."""
+        """Return days on which an anomaly begins that no outage or change of cadence explains."""
         is_anomaly = np.zeros(self._values.shape, dtype=np.bool_)
         for day in range(_LEAST_BUCKETS, DAYS):
             window = self._values[:, max(0, day - _BUCKETS + 1) : day + 1].T

@@ -40,7 +40,7 @@ TIMES = {
 
 
 def load_writes(spark: SparkSession, folder: Path, simulated: Simulated) -> DataFrame:
-    """`sli_schemas.WRITES` of a class, kept below `folder`."""
+    """Return `sli_schemas.WRITES` of a class, kept below `folder`."""
     path = folder / f"{simulated.name}.parquet"
     instants = pa.array(simulated.written_at, pa.timestamp("us", tz="UTC"))
     table = pa.table({"dataset_key": simulated.dataset, "written_at": instants})

@@ -61,7 +61,7 @@ def daily(chance: np.random.Generator, count: int) -> Simulated:
 
 
 def weekday(chance: np.random.Generator, count: int) -> Simulated:
-    """Monday to Friday, holidays excepted."""
+    """Return which days are Monday to Friday and no holiday."""
     delays = delays_of(chance, count, 40 * MINUTE_SECONDS, DAY_SECONDS)
     plan = SchedulePlan("weekday", DAY_SECONDS, delays, is_weekday=True)
     return simulate_schedules(chance, plan)
@@ -94,7 +94,7 @@ def delays_of(chance: np.random.Generator, count: int, usual: float, cycle: floa
 
 
 def simulate_schedules(chance: np.random.Generator, plan: SchedulePlan) -> Simulated:
-    """Slots half a cycle apart: each dataset uses every second, and some, later, each or a fourth.
+    """Return slots half a cycle apart: a dataset uses every second one, later each or a fourth.
 
     One in ten changes: its cadence is then twice or half as long.
     """
@@ -160,7 +160,7 @@ def _tails(plan: SchedulePlan, slots: Slots) -> Floats:
 
 
 def _is_unsure(row: Micros, is_slow: Flags, is_silent: Flags) -> Flags:
-    """Gaps of a slower cadence until three of them were seen whole, with outages or without.
+    """Return gaps of a slower cadence until three of them were seen whole, with outages or without.
 
     Args:
         row: the dataset of each gap, in order; a cadence that grew slower stays so.
@@ -181,7 +181,7 @@ def simulate_outages(
     cycle_seconds: float | Floats,
     plan: Outages = Outages(),  # noqa: B008 - it is frozen
 ) -> tuple[Floats, Floats]:
-    """Outages of each dataset, in microseconds: begins and ends, of shape (datasets, outages)."""
+    """Return the begin and end of each outage, in microseconds, of shape (datasets, outages)."""
     shape = (count, plan.count)
     spans = np.arange(plan.count) + chance.uniform(0, 0.8, shape)
     begin = utc_micros((plan.first_day + plan.span_days * spans) * DAY_SECONDS).astype(np.float64)

@@ -19,7 +19,7 @@ _BISECTIONS = 60
 
 
 def bursty(chance: np.random.Generator, count: int) -> Simulated:
-    """Bursts of 3 to 8 writes about a minute apart; hours to days lie between the bursts.
+    """Return bursts of 3 to 8 writes about a minute apart; hours to days lie between the bursts.
 
     The time between bursts is gamma distributed, of shape 2 or 3 and a mean of each dataset's own.
     In one of ten datasets it halves or doubles at some time.
@@ -45,7 +45,7 @@ def bursty(chance: np.random.Generator, count: int) -> Simulated:
 def _pauses(
     chance: np.random.Generator, mean: Floats, shape: Micros, factor: Floats, changed: Floats
 ) -> Floats:
-    """Seconds before each burst, of more bursts than the days have room for."""
+    """Return seconds before each burst, of more bursts than the days have room for."""
     most = int(2.5 * DAYS * DAY_SECONDS / mean.min())
     pauses = chance.gamma(shape[:, None], (mean / shape)[:, None], (mean.size, most))
     is_after = np.cumsum(pauses, axis=1) > changed[:, None]
@@ -53,7 +53,7 @@ def _pauses(
 
 
 def _within(chance: np.random.Generator, shape: tuple[int, ...]) -> tuple[Floats, Flags]:
-    """Seconds from a burst's first write to each of its others, and which of them there are."""
+    """Return seconds from a burst's first write to each other one, and which of them exist."""
     steps = chance.exponential(_WITHIN_SECONDS, (*shape, _MOST_WRITES)).astype(np.float32) + 1.0
     size = chance.integers(3, _MOST_WRITES + 1, shape)
     is_written = np.arange(_MOST_WRITES) < size[..., None]

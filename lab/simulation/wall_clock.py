@@ -20,7 +20,7 @@ NEVER_DUE = np.iinfo(np.int64).max  # µs
 
 
 def utc_micros(wall: Floats) -> Micros:
-    """Microseconds UTC of seconds of wall time since the first day's midnight, whatever the shape.
+    """Return seconds of wall time since the first day's midnight as µs UTC, in the same shape.
 
     A schedule in the hour that is left out runs when that hour is over.
     """

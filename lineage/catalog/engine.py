@@ -43,7 +43,7 @@ class Fence(Protocol):
 
 
 def catalog_url(data_dir: Path) -> str:
-    """URL of the embedded catalog in this data folder."""
+    """Return the URL of the embedded catalog in this data folder."""
     return f"sqlite:///{data_dir / 'catalog.db'}"
 
 

@@ -42,7 +42,7 @@ class UnreachableCatalogError(CatalogError):
 
 
 class CatalogReader(Protocol):
-    """Reads on one connection, all of one moment: a reader sees no commit after its first read.
+    """Reader on one connection, all of one moment: it sees no commit after its first read.
 
     Attributes:
         clock: SQL of the database's own time, µs.
@@ -186,7 +186,7 @@ def _connected(uri: str) -> sqlite3.Connection:
 
 @contextmanager
 def _translated(path: Path) -> Iterator[None]:
-    """Errors of sqlite3 as errors of the catalog, where they are."""
+    """Return errors of sqlite3 as errors of the catalog, where they are."""
     try:
         yield
     except sqlite3.Error as error:

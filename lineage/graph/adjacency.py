@@ -52,7 +52,7 @@ def starts_of(origins: NodePositions, size: int) -> NodePositions:
 
 
 def spans(starts: NodePositions, counts: NodePositions) -> NodePositions:
-    """`starts[0]` and the positions after it, `counts[0]` in all; then those of the next."""
+    """Return `starts[0]` and the positions after it, `counts[0]` in all; then those of the next."""
     # Where each stands within its own span, added to where that begins.
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     return np.asarray(np.repeat(starts, counts) + within)

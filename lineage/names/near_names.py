@@ -25,12 +25,12 @@ def near_key(name: str) -> str | None:
 
 
 def case_key(name: Name) -> Name:
-    """Alike for names that differ in letter case alone."""
+    """Return what names have in common that differ in letter case alone."""
     return name[0].casefold(), name[1].casefold()
 
 
 def place_key(name: Name) -> Name | None:
-    """Alike for names that differ in the namespace's scheme or port alone.
+    """Return what names have in common that differ in the namespace's scheme or port alone.
 
     Also for an Azure container's two hosts, and for a folder of DBFS as its mount shows it. None
     for what is no place.

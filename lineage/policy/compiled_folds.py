@@ -61,7 +61,7 @@ def folds_of(policy: Policy) -> CompiledFolds:
 
 
 def _named(policy: Policy) -> frozenset[Name]:
-    """Datasets that the policy names outright: what it says of them must find them."""
+    """Return datasets that the policy names outright: what it says of them must find them."""
     pairs = (*policy.overrules(), *policy.expected_edges())
     return frozenset(policy.declared()) | {name for pair in pairs for name in pair}
 

@@ -210,7 +210,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return tuple(dict.fromkeys(named))
 
     def expected_edges(self) -> tuple[tuple[Name, Name], ...]:
-        """(upstream, downstream) of every edge that a rule for one dataset expects."""
+        """Return (upstream, downstream) of every edge that a rule for one dataset expects."""
         return tuple(
             (upstream, downstream)
             for rule in self.datasets

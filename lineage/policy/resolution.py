@@ -176,7 +176,7 @@ def _ordered(rules: tuple[R, ...]) -> _Ready[R]:
 
 
 def declared_edges(policy: Policy) -> set[tuple[int, int]]:
-    """(upstream, downstream) keys of the edges that the policy expects."""
+    """Return (upstream, downstream) keys of the edges that the policy expects."""
     return {(_key(*upper), _key(*lower)) for upper, lower in policy.expected_edges()}
 
 

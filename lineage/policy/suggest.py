@@ -75,7 +75,7 @@ def _source_sign(one: SeenDataset) -> str | None:
 
 
 def _dataset_lines(datasets: Sequence[SeenDataset]) -> Iterator[str]:
-    """Owners, by the widest prefix below which every dataset that is written has the same one."""
+    """Return owners by the widest prefix below which all written datasets have the same one."""
     written = [one for one in datasets if one.is_written]
     for group in group_by_prefix(written, lambda one: one.owner):
         one, *others = group.members
@@ -87,7 +87,7 @@ def _dataset_lines(datasets: Sequence[SeenDataset]) -> Iterator[str]:
 
 
 def _calendar_lines(datasets: Sequence[SeenDataset]) -> Iterator[str]:
-    """Countries whose public holidays explain days without a write."""
+    """Return countries whose public holidays explain days without a write."""
     by_name: dict[str, list[Fit]] = defaultdict(list)
     for one in datasets:
         if one.holidays:
@@ -150,7 +150,7 @@ def _section(name: str, lines: Iterable[str]) -> list[str]:
 
 
 def _is_outside(namespace: str) -> bool:
-    """Brokers and servers of tables: one namespace holds what one system sends us."""
+    """Return whether it is a broker or a server of tables, which holds what one system sends."""
     scheme = namespace.partition(":")[0]
     return "://" in namespace and scheme not in {"s3", "gs", "abfss", "wasbs", "hdfs", "file"}
 
@@ -180,7 +180,7 @@ def _seen(connection: Connection) -> Iterator[SeenDataset]:
 
 
 def _fits(connection: Connection) -> Iterator[tuple[int, Fit]]:
-    """Holidays that explain the days without a write, by dataset."""
+    """Return holidays that explain the days without a write, by dataset."""
     write = tables.dataset_write
     day = write.c.written_at // DAY_MICROS
     days = connection.execute(
@@ -225,7 +225,7 @@ def _owners(connection: Connection) -> Mapping[int, tuple[str, str]]:
 
 
 def _owner_by_job(namespaces: set[str] | None) -> tuple[str | None, str | None]:
-    """Jobs are often named by team; `default` and several teams at once say nothing."""
+    """Return the owner by the namespace of its jobs, and why; `default` or several say nothing."""
     if namespaces is None or len(namespaces) != 1 or (only := next(iter(namespaces))) == "default":
         return None, None
     return (only, f"only jobs of {only!r} write it") if only else (None, None)

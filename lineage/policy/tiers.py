@@ -83,7 +83,7 @@ def hand_up(declared: Mapping[int, Tier], edges: Iterable[tuple[int, int]]) -> H
 def _hand_up(
     sources: Sequence[HandedTier], upstreams: Mapping[int, list[int]], tiers: HandedTiers
 ) -> None:
-    """Breadth first from the declared ones, so that the nearest is reached first."""
+    """Walk breadth first from the declared ones, so that the nearest is reached first."""
     waiting = deque((one.origin, one) for one in sources)
     while waiting:
         key, own = waiting.popleft()

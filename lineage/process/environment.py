@@ -92,7 +92,7 @@ def _kind_of(struct: type[msgspec.Struct], field: str) -> Any:  # noqa: ANN401 -
 
 
 def _decode(kind: type, value: object) -> object:
-    """Types that msgspec leaves to us."""
+    """Return types that msgspec leaves to us."""
     if kind is Path:
         if not value:
             message = "the path is empty"  # and would be the working folder

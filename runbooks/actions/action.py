@@ -75,7 +75,7 @@ class Supervised(Protocol):
     """Roles that `lineward up` runs on the data folder."""
 
     def roles(self) -> dict[str, str]:
-        """State by role; empty when no supervisor runs there."""
+        """Return the state of each role; empty when no supervisor runs there."""
         ...
 
     def ask_to_restart(self, role: str) -> None:

@@ -130,7 +130,7 @@ def _texts(run_id: str, context: ActionContext) -> list[SqlTables]:
 def _of_sql(
     connection: Connection, keys: list[int], statements: Iterable[SqlTables]
 ) -> tuple[list[EvidenceEdge], tuple[str, ...]]:
-    """Edges where each name means one dataset, and the names that mean none or several."""
+    """Return edges where each name means one dataset, and the names that mean none or several."""
     listed = list(statements)
     names = {name for one in listed for name in (*one.reads, *one.writes)}
     meant = {name: _meant(connection, name) for name in names}

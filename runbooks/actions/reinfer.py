@@ -35,7 +35,7 @@ class Reinfer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @attr.define
 class InferredJobFacet(JobFacet):
-    """Marks a JobEvent: nobody reported this, it was concluded of that run."""
+    """Mark of a JobEvent: nobody reported this, it was inferred from that run."""
 
     runId: str = attr.field(default="")  # noqa: N815 - the way of OpenLineage
     oracles: list[str] = attr.field(factory=list)

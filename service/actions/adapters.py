@@ -110,7 +110,7 @@ class SupervisorAdapter:
         self._settings = settings
 
     def roles(self) -> dict[str, str]:
-        """State by role; empty when no supervisor runs there."""
+        """Return the state of each role; empty when no supervisor runs there."""
         is_up, roles = roles_of(self._settings.data_dir)
         return {role.role: role.state for role in roles} if is_up else {}
 

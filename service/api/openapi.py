@@ -42,7 +42,7 @@ def describe(app: Litestar, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sent(app: Litestar) -> Iterator[tuple[_Operation, type]]:
-    """Shapes of bodies, by path and method."""
+    """Return the shapes of bodies, by path and method."""
     for route in app.routes:
         for handler in getattr(route, "route_handlers", ()):
             if "sends" in handler.opt:

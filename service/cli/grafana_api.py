@@ -36,7 +36,7 @@ class Grafana:
         self._client = httpx.Client(headers=headers, timeout=_SECONDS, trust_env=False)
 
     def source_types(self) -> set[str] | None:
-        """Types of the data sources that are set up; None where the token may not list them."""
+        """Return the types of the data sources; None where the token may not list them."""
         answer = self._asked("GET", "/api/datasources", also=(httpx.codes.FORBIDDEN,))
         return {str(one["type"]) for one in answer.json()} if answer.is_success else None
 

@@ -161,17 +161,17 @@ def _by_name(row: ListedState) -> tuple[str, str, str]:
 
 
 def counters(reader: CatalogReader) -> list[Row]:
-    """(sli, tier, tier_origin, epoch, good, total, unknown) since each epoch began."""
+    """Return (sli, tier, tier_origin, epoch, good, total, unknown) since each epoch began."""
     return reader.rows(_COUNTERS, _MOST)
 
 
 def now_counts(reader: CatalogReader) -> list[Row]:
-    """(sli, tier, good, total, learning, excepted, unknown) at the last evaluation."""
+    """Return (sli, tier, good, total, learning, excepted, unknown) at the last evaluation."""
     return reader.rows(_NOW, _MOST)
 
 
 def corrected_hours(reader: CatalogReader, now: datetime, days: int) -> list[Row]:
-    """(sli, tier, good, total) of the corrected history of that many days."""
+    """Return (sli, tier, good, total) of the corrected history of that many days."""
     since = to_micros(now - timedelta(days=days))
     return reader.rows(_HOURS, {"since": since, **_MOST})
 
@@ -192,7 +192,7 @@ def _lag_figures(values: dict[str, float]) -> LagFigures:
 
 
 def errors(reader: CatalogReader) -> list[Row]:
-    """(stage, cause, origin, events that failed there) since the catalog began."""
+    """Return (stage, cause, origin, events that failed there) since the catalog began."""
     return reader.rows(_ERRORS, _MOST)
 
 
@@ -205,5 +205,5 @@ def served_buckets(reader: CatalogReader) -> dict[tuple[str, str, str], LagFigur
 
 
 def served_counts(reader: CatalogReader) -> list[Row]:
-    """(metric, label, value) of what is counted beside the SLIs."""
+    """Return (metric, label, value) of what is counted beside the SLIs."""
     return reader.rows(_SERVED, _MOST)

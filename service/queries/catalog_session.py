@@ -44,7 +44,7 @@ class Live(Protocol):
         ...
 
     def named(self, keys: Sequence[int]) -> list[tuple[str, str] | None]:
-        """Namespace and name of each of these; none of those without edges."""
+        """Return the namespace and name of each of these; none of those without edges."""
         ...
 
     def states_of(
@@ -54,7 +54,7 @@ class Live(Protocol):
         ...
 
     def policies_of(self, keys: Sequence[int]) -> list[tuple[str, str | None] | None]:
-        """Tier and owner of each of these; none of what the policy was not resolved for."""
+        """Return tier and owner of each of these; none of what the policy was not resolved for."""
         ...
 
 

@@ -159,7 +159,7 @@ def _require_one_of(name: str, known: Sequence[str], given: str | None) -> None:
 def _where(
     reader: CatalogReader, filters: Filters, visibility: Visibility, evaluated: Evaluated
 ) -> tuple[str, dict[str, Any]]:
-    """Conditions of what is asked for and may be seen, and their values."""
+    """Return the conditions of what is asked for and may be seen, and their values."""
     tier = None if filters.tier is None else TIER_RANKS[filters.tier]
     contains = None if filters.contains is None else f"%{escape_like(filters.contains)}%"
     asked = {"tier": tier, "owner": filters.owner, "contains": contains}

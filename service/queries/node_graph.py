@@ -112,7 +112,7 @@ def neighbourhood(
 
 
 def _nearest(asked: CatalogSession, walks: Iterable[Walk]) -> list[int]:
-    """Datasets that the catalog has: an edge may name one whose row is gone."""
+    """Return datasets that the catalog has: an edge may name one whose row is gone."""
     found = sorted(pair for walk in walks for pair in zip(walk.depths(), walk.keys, strict=True))
     keys = list(dict.fromkeys(key for _, key in found))
     return [key for key, name in zip(keys, name_nodes(asked, keys), strict=True) if name]

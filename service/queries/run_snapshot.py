@@ -156,7 +156,7 @@ def _settings(kind: str, reported: dict[str, list[Any]]) -> dict[str, str]:
 def _touched(
     reader: CatalogReader, keys: list[int]
 ) -> tuple[dict[Touch, dict[str, str | None]], dict[Touch, tuple[int, int | None]]]:
-    """Figures and schemas of what the runs touched; of children that differ, the greatest."""
+    """Return figures and schemas of what the runs touched; of different ones the greatest."""
     figures: dict[Touch, dict[str, Any]] = {}
     schemas: dict[Touch, tuple[int, int | None]] = {}
     for row in rows_for(reader, _IO, keys):

@@ -256,7 +256,7 @@ def _recent(row: Row, visibility: Visibility, *, is_cut: bool) -> RecentRun:
 
 
 def _summary(row: Row, visibility: Visibility, *, is_cut: bool) -> dict[str, Any]:
-    """Fields of a summary; `is_cut`: the run touched what may not be seen."""
+    """Return fields of a summary; `is_cut`: the run touched what may not be seen."""
     started, completed, failed = row.started_at, row.completed_at, row.failed_at
     finished = completed if failed is None else max(failed, completed or failed)
     name = row.job_name if visibility.is_whole else row.known_job_name

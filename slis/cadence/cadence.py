@@ -42,7 +42,7 @@ def profiles(
     instants: Sequence[datetime],
     times: WorkingTimes,
 ) -> DataFrame:
-    """`PROFILES` of each dataset with a write in the 180 days before an instant.
+    """Return `PROFILES` of each dataset with a write in the 180 days before an instant.
 
     Args:
         writes: `sli_schemas.WRITES`; a column `plan`, where there is one, names a working time.
@@ -99,7 +99,7 @@ _COLUMNS = [part.split()[0] for part in PROFILES.split(",")]
 def _sequences(
     writes: DataFrame, our_gaps: DataFrame, first: datetime, last: datetime
 ) -> DataFrame:
-    """Per dataset its writes in order, the newest of the first instant on.
+    """Return the writes of each dataset in order, from the newest of the first instant on.
 
     And which of the gaps before them may teach.
     """

@@ -64,7 +64,7 @@ _LIMITS = """
 
 
 def pools(learned: DataFrame) -> DataFrame:
-    """`POOLS` of the classes that have scores, as of each instant."""
+    """Return `POOLS` of the classes that have scores, as of each instant."""
     scores = learned.select(*_BY, F.explode("scores").alias("score"))
     thresholds = scores.groupBy(*_BY).agg(
         F.count("score").alias("scores"), F.percentile("score", 1 - _TAIL).alias("threshold")
@@ -82,7 +82,7 @@ def pools(learned: DataFrame) -> DataFrame:
 
 
 def with_tails(learned: DataFrame, tails: DataFrame) -> DataFrame:
-    """`PROFILES` without scores, but `pooled` (how many) and `limit`: seconds after `origin`.
+    """Return `PROFILES` with `pooled` (how many) and `limit` (seconds after `origin`), not scores.
 
     Args:
         learned: `PROFILES`.

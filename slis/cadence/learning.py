@@ -175,7 +175,7 @@ class _Source:
         return catalog_frames.frame(self._spark, self._engine, query, FAILURES)
 
     def durations(self) -> DataFrame:
-        """(dataset_key, duration_seconds): the median of the last 30 days."""
+        """Return (dataset_key, duration_seconds): the median of the last 30 days."""
         columns = "dataset_key bigint, seconds double"
         query = self._query(_DURATIONS, _DURATION_DAYS)
         runs = catalog_frames.frame(self._spark, self._engine, query, columns)

@@ -32,7 +32,7 @@ _LEAST_LOG_SPREAD = 0.2
 
 
 def outage_gaps(gaps: Floats, has_failed: Flags) -> Flags:
-    """Gaps in which a run failed, far beyond those of the 64 before in which none did.
+    """Return gaps in which a run failed, far beyond those of the 64 before in which none did.
 
     They teach nothing, however many agree: a job that flaps keeps to no slower cadence. Where
     hardly a gap is without a failure, failing is how the job goes, and every gap teaches.
@@ -49,7 +49,7 @@ def training_gaps(gaps: Floats) -> Places:
 
 
 def without_misses(gaps: Floats) -> Places:
-    """Leaves out gaps far beyond those before them, until three running agree on a new cadence."""
+    """Leave out gaps far beyond those before them, until three in a row agree on a new cadence."""
     kept: list[int] = []
     ordered: list[float] = []
     missed: list[int] = []
@@ -117,5 +117,5 @@ def _onset(steps: Floats) -> int | None:
 
 
 def median_deviation(values: Floats, middle: float) -> float:
-    """Median absolute deviation."""
+    """Return the median absolute deviation."""
     return float(np.median(np.abs(values - middle)))

@@ -66,7 +66,7 @@ class WorkingTime(msgspec.Struct, frozen=True):
         return both if both.any() else learned
 
     def pauses(self) -> Floats:
-        """(start, end) in wall time of holidays, joined where they touch.
+        """Return (start, end) in wall time of holidays, joined where they touch.
 
         Windows are none: a schedule goes on through them, and its hour would be another after them.
         """
@@ -110,7 +110,7 @@ class WorkingTime(msgspec.Struct, frozen=True):
         return later
 
     def working(self, wall: Floats, hours: Hours) -> Floats:
-        """Working seconds up to each wall time."""
+        """Return the working seconds up to each wall time."""
         return working_seconds(wall, hours, self.pauses())
 
 
@@ -158,7 +158,7 @@ def _joined(spans: list[tuple[float, float]]) -> Floats:
 def off_spans(
     time: WorkingTime, first: datetime, last: datetime
 ) -> list[tuple[datetime, datetime]]:
-    """(start, end) of all time between two instants that does not count, in order."""
+    """Return (start, end) of all time between two instants that does not count, in order."""
     zone = time.time_zone
     begin, end = (pd.Timestamp(instant).tz_convert(zone) for instant in (first, last))
     days = pd.date_range(begin.normalize(), end, freq="D")
@@ -174,7 +174,7 @@ def off_spans(
 
 
 def _merged(spans: list[tuple[_T, _T]]) -> list[tuple[_T, _T]]:
-    """Spans in order, those that touch as one."""
+    """Return spans in order, those that touch as one."""
     merged: list[tuple[_T, _T]] = []
     for start, end in spans:
         if merged and start <= merged[-1][1]:

@@ -30,7 +30,7 @@ NO_PAUSES: Floats = np.zeros((0, 2))
 
 
 def wall_seconds(micros: Micros, zone: str) -> Floats:
-    """Instants as seconds of wall time since a Monday midnight."""
+    """Return instants as seconds of wall time since a Monday midnight."""
     local = pd.to_datetime(micros, unit="us", utc=True).tz_convert(zone).tz_localize(None)
     seconds: Floats = local.astype("datetime64[us]").astype(np.int64).to_numpy() / 1e6
     return seconds + THURSDAY_SECONDS
@@ -93,7 +93,7 @@ def _hour_of_week(wall: Floats) -> npt.NDArray[np.int64]:
 
 
 def working_seconds(wall: Floats, hours: Hours, pauses: Floats = NO_PAUSES) -> Floats:
-    """Seconds in `hours`, and outside `pauses`, up to each wall time.
+    """Return seconds in `hours`, and outside `pauses`, up to each wall time.
 
     Args:
         wall: as `wall_seconds` gives them.

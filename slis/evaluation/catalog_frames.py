@@ -133,7 +133,7 @@ def _with_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 @cache
 def arrow_schema(columns: str) -> pa.Schema:
-    """Arrow's types of the columns."""
+    """Return Arrow's types of the columns."""
     declared = spark_schema(columns)
     names = zip(declared.fieldNames(), declared, strict=True)
     return pa.schema([(name, _ARROW[field.dataType.simpleString()]) for name, field in names])

@@ -86,7 +86,7 @@ def held_states(
 
 
 def state_changes(held: pa.Table, as_of: datetime, states: pa.Table) -> StateChanges:
-    """`states` against those of the same SLIs that the catalog holds.
+    """Return `states` against those of the same SLIs that the catalog holds.
 
     Args:
         held: what `held_states` gives; a row that only `held` has is gone.

@@ -250,11 +250,11 @@ class EvaluationInput:
         return catalog_frames.small_frame(self._spark, edges, EDGES)
 
     def datasets(self) -> DataFrame:
-        """`sli_schemas.DATASETS`: those that are neither retired nor known under another name."""
+        """Return `sli_schemas.DATASETS`: those neither retired nor known under another name."""
         return self._rows.select(*self._described)
 
     def known(self) -> DataFrame:
-        """`sli_schemas.KNOWN`: the catalog holds what is known now, so nothing has to be folded."""
+        """Return `sli_schemas.KNOWN`: the catalog holds what is known now, nothing is folded."""
         fields = ("root_run_id", "job_namespace", "job_name", "names_input", "is_reported")
         streaming = F.col("write_is_streaming").alias("is_streaming")
         write = F.struct("written_at", *fields, streaming)
@@ -270,14 +270,14 @@ class EvaluationInput:
         )
 
     def edges_into_streams(self) -> DataFrame:
-        """`sli_schemas.EDGES`: the inputs of streams, whether they are idle."""
+        """Return `sli_schemas.EDGES`: the inputs of streams, whether they are idle."""
         if self._keys is None:
             return self._edges(_INTO_STREAMS)
         streams = key_list(stream_keys(self.rows))
         return self._edges(_INTO_CHOSEN.format(keys=streams, least=0))
 
     def edges_out_of_overdue(self) -> DataFrame:
-        """`sli_schemas.EDGES`: what an overdue dataset makes late, over expected edges."""
+        """Return `sli_schemas.EDGES`: what an overdue dataset makes late, over expected edges."""
         if self._keys is not None:
             keys = key_list(self._keys)
             return self._edges(_INTO_CHOSEN.format(keys=keys, least=MIN_RUNS))
@@ -285,7 +285,7 @@ class EvaluationInput:
         return self._edges(_OUT_OF_OVERDUE.format(as_of=as_of))
 
     def gaps(self, backlog_since: datetime | None) -> DataFrame:
-        """`sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""
+        """Return `sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""
         return self._spark.createDataFrame(
             read_excuses(self._engine, self._at.as_of, backlog_since), GAPS
         )
@@ -293,7 +293,7 @@ class EvaluationInput:
     def pauses(
         self, *, before: timedelta = _PAUSES_BEFORE, after: timedelta = _PAUSES_AFTER
     ) -> DataFrame | None:
-        """`sli_schemas.PAUSES`, as `list_pauses` gives them; None where there are none."""
+        """Return `sli_schemas.PAUSES`, as `list_pauses` gives them; None where there are none."""
         as_of = self._at.as_of
         rows = list_pauses(self._engine, self._policy, as_of, before=before, after=after)
         return local_rows(self._spark, rows, PAUSES) if rows else None

@@ -103,14 +103,14 @@ def _bounds(engine: Engine, at: EvaluationRange) -> dict[str, int]:
 
 
 def _late(engine: Engine, bounds: dict[str, int]) -> dict[int, datetime]:
-    """First late write of each dataset that has one, a backfill too: those amend nothing."""
+    """Return the first late write of each dataset; backfills too, which amend nothing."""
     with engine.connect() as connection:
         rows = connection.execute(text(_LATE.format(**bounds))).all()
     return {row.dataset_key: from_micros(row.first_written_at) for row in rows}
 
 
 def _grid(spark: SparkSession, first: datetime, last: datetime) -> DataFrame:
-    """Instants 5 minutes apart; each stands for the 5 minutes around it."""
+    """Return instants 5 minutes apart; each stands for the 5 minutes around it."""
     start = from_micros(hour_of(first)) + STEP / 2
     count = max(0, (last - start) // STEP + 1)
     return local_rows(spark, [(start + number * STEP,) for number in range(count)], INSTANTS)

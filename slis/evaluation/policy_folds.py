@@ -50,7 +50,7 @@ def _folded(rows: Iterable[Any], folds: CompiledFolds) -> Iterator[FoldedDataset
 
 
 def _candidates(folds: CompiledFolds) -> Select[Any]:
-    """Datasets that begin as a fold does: few of an estate come out of the database."""
+    """Return datasets that begin as a fold does: few of an estate come out of the database."""
     starts = {(fold.namespace_start, fold.name_start) for fold in folds.folds}
     column = _DATASET.c
     is_begun = or_(*(_begins(*start) for start in sorted(starts)))

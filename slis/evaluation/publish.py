@@ -147,7 +147,7 @@ def _lag_amounts(row: FrameRow) -> Amount:
 
 
 def _hourly(at: EvaluationRange, found: EvaluationRows) -> Amounts:
-    """Good, total and unknown of the hours that each count belongs to."""
+    """Return the good, total and unknown of the hours that each count belongs to."""
     amounts: Amounts = {}
     for row in _dataset_counts(at, found):
         add_amounts(amounts, (row["sli"], row["tier"], hour_of(at.as_of)), amounts_of(row))
@@ -186,7 +186,7 @@ def _mark_reads(connection: Connection, at: EvaluationRange, reads: list[FrameRo
 
 
 def _replace_now(connection: Connection, at: EvaluationRange, found: EvaluationRows) -> None:
-    """`sli_now`: datasets as they are; of events, those of the last 24 hours."""
+    """Replace `sli_now`: datasets as they are; of events, those of the last 24 hours."""
     now = tables.sli_now
     edges_at = read_meta_number(connection, EDGES_EVALUATED_AT) or 0
     kept = () if edges_at < to_micros(at.as_of - _EDGES_STALE) else OF_EDGES

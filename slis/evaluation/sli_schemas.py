@@ -125,7 +125,7 @@ OVERDUE = "overdue"
 
 
 def judgement(**values: Column) -> Column:
-    """`sli_schemas.JUDGEMENT` from the fields that are given; the others are null."""
+    """Return `sli_schemas.JUDGEMENT` from the fields that are given; the others are null."""
     return F.struct(
         *(
             values.get(name, F.lit(None)).cast(kind).alias(name)

@@ -8,7 +8,7 @@ _UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"))
 
 
 def instant_column(instant: Column) -> Column:
-    """`2026-11-21 09:00:00 UTC`."""
+    """Return `2026-11-21 09:00:00 UTC`."""
     return F.date_format(instant, "yyyy-MM-dd HH:mm:ss 'UTC'")
 
 

@@ -67,7 +67,7 @@ def select_files(spark: SparkSession, changed: Iterable[LogFile], scratch: Path)
 def _add(
     spark: SparkSession, taken: PassFiles, file: LogFile, scratch: Path, room: int
 ) -> int | None:
-    """Bytes that it unpacks to; None where those of other files leave it no room."""
+    """Return bytes that it unpacks to; None where those of other files leave it no room."""
     if not file.is_compressed:
         try_to_open(spark, file.path)
         taken.files.append(file)

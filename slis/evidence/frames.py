@@ -69,10 +69,10 @@ def _rows(frame: DataFrame, known: dict[str, str]) -> list[dict[str, Any]]:
 
 
 def _plain(row: dict[str, Any]) -> str:
-    """Spark gives the path as a URL, with `%20` for a blank."""
+    """Return the path without escapes: Spark gives a URL, with `%20` for a blank."""
     return _bare(unquote(row["path"]))
 
 
 def _bare(path: str) -> str:
-    """Hadoop writes one local file as `file:/a` and as `file:///a`."""
+    """Return one spelling: Hadoop writes one local file as `file:/a` and as `file:///a`."""
     return path.replace("file:///", "file:/")

@@ -30,13 +30,13 @@ _WANTED = (
 
 
 def read(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """`schemas.LINES` of plain files, wherever Hadoop's file systems find them."""
+    """Return `schemas.LINES` of plain files, wherever Hadoop's file systems find them."""
     text = spark.read.text(list(paths))
     return text.select(F.col("_metadata.file_path").alias("path"), "value")
 
 
 def read_lines(text: DataFrame, event_schema: str) -> DataFrame:
-    """`schemas.LOGGED`: the wanted ones of `schemas.LINES`, parsed, and those that are half a line.
+    """Return `schemas.LOGGED`: the wanted ones of `schemas.LINES`, parsed, and half lines.
 
     Args:
         text: `schemas.LINES`.

@@ -72,7 +72,7 @@ def find_logs(spark: SparkSession, folder: str, *, since: datetime) -> Iterator[
 
 
 def _log(reader: Any, system: Any, entry: Any, since: int) -> list[LogFile]:  # noqa: ANN401
-    """Files of what an entry of the folder is; none of what is no log, or is older."""
+    """Return files of what an entry of the folder is; none of what is no log, or is older."""
     try:
         found = reader.apply(system, entry)
         # A file that is being renamed is found by the next look.
@@ -144,7 +144,7 @@ def unpack(spark: SparkSession, path: str, scratch: Path, most: int) -> Unpacked
 
 
 def _place(spark: SparkSession, path: str) -> tuple[Any, Any]:
-    """Hadoop's path and file system of it."""
+    """Return Hadoop's path and file system of it."""
     source = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]  # noqa: SLF001
     return source, source.getFileSystem(spark._jsc.hadoopConfiguration())  # noqa: SLF001
 

@@ -60,7 +60,7 @@ def applications(logged: DataFrame) -> DataFrame:
 
 
 def executions(logged: DataFrame) -> DataFrame:
-    """`schemas.EXECUTIONS`."""
+    """Return `schemas.EXECUTIONS`."""
     is_start = _is(lines.EXECUTION_START)
     at = event_instant("time")
     found = {
@@ -81,7 +81,7 @@ def executions(logged: DataFrame) -> DataFrame:
 
 
 def touched_by_plans(logged: DataFrame) -> DataFrame:
-    """`schemas.TOUCHED` of the plans."""
+    """Return `schemas.TOUCHED` of the plans."""
     named = F.explode(touched_tables("physicalPlanDescription")).alias("of")
     return (
         logged.where(_is(lines.EXECUTION_START))
@@ -96,7 +96,7 @@ def touched_by_plans(logged: DataFrame) -> DataFrame:
 
 
 def touched_by_streams(logged: DataFrame) -> DataFrame:
-    """`schemas.TOUCHED` of the micro-batches: folders of file sinks, and topics that were read.
+    """Return `schemas.TOUCHED` of the micro-batches: folders of file sinks, and topics read.
 
     No plan names these.
     """
@@ -127,7 +127,7 @@ def _named_by(
 
 
 def jobs(logged: DataFrame) -> DataFrame:
-    """`schemas.JOBS`, without the jobs of no execution."""
+    """Return `schemas.JOBS`, without the jobs of no execution."""
     execution = F.col("Properties")["spark.sql.execution.id"].try_cast("bigint")
     return (
         logged.where(_is(lines.JOB_START))
@@ -137,7 +137,7 @@ def jobs(logged: DataFrame) -> DataFrame:
 
 
 def stages(logged: DataFrame) -> DataFrame:
-    """`schemas.STAGES`: what was written out, by which execution.
+    """Return `schemas.STAGES`: what was written out, by which execution.
 
     A task counts what it wrote once that is committed, so that what was tried again counts once.
     A count of zero Spark leaves out: a stage of no rows is none of these.
@@ -166,7 +166,7 @@ def _figure(name: str) -> Column:
 
 
 def half_lines(logged: DataFrame) -> DataFrame:
-    """`path string, lines bigint`: the files that end, or break, in the middle of a line."""
+    """Return `path string, lines bigint`: the files that end, or break, in the middle of a line."""
     return logged.where("is_half").groupBy("path").agg(F.count("*").alias("lines"))
 
 

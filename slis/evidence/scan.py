@@ -164,7 +164,7 @@ def _read(
 def _application_ids(
     connection: Connection, files: Sequence[LogFile], frames: Frames
 ) -> dict[str, str]:
-    """Application id by file: a rolling log names it in its first file."""
+    """Return the application id by file: a rolling log names it in its first file."""
     known_now = {row["path"]: row["application_id"] for row in frames["applications"]}
     logs = {row.log: row.application_id for row in connection.execute(text(_KNOWN_LOGS))}
     logs |= {file.log: id_ for file in files if (id_ := known_now.get(file.path))}

@@ -23,7 +23,7 @@ _ACTIVITY = ("write.written_at", "read_at", "failed.failed_at", "started_at", "c
 
 @cache
 def coverage_judgement() -> Column:
-    """M1 of a row of `sli_schemas.KNOWN`: a JUDGEMENT, null when it is not in the total."""
+    """Return M1 of a row of `sli_schemas.KNOWN`: a JUDGEMENT, null when it is not in the total."""
     defect = _defect()
     written_at = F.col("write.written_at")
     bad_since = (

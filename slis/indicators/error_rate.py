@@ -100,7 +100,7 @@ class HourlyEvents(msgspec.Struct, frozen=True):
     last_rejected: int
 
     def amounts(self) -> Amounts:
-        """Good and total of each hour."""
+        """Return the good and total of each hour."""
         return {
             (ERROR_RATE.id, ALL_TIERS, hour): (float(total - self.bad[hour]), float(total), 0.0)
             for hour, total in self.total.items()

@@ -29,7 +29,7 @@ def limit_failed() -> Column:
 
 
 def with_inputs(known: DataFrame, edges: DataFrame | None) -> DataFrame:
-    """`known` and `inputs_written_at`: the newest write of a stream's inputs.
+    """Return `known` and `inputs_written_at`: the newest write of a stream's inputs.
 
     Null where a dataset is no stream, has no inputs, or has one whose writes nobody reports: a
     stream out of an unwatched topic is never called idle: its input may well have newer data.
@@ -57,7 +57,7 @@ def with_inputs(known: DataFrame, edges: DataFrame | None) -> DataFrame:
 
 
 def with_pauses(known: DataFrame, pauses: DataFrame | None) -> DataFrame:
-    """`known` and `pauses`: the time that does not count for each dataset, null where all does.
+    """Return `known` and `pauses`: the time that does not count for each dataset, else null.
 
     No such column where there are no pauses at all.
     """
@@ -68,7 +68,7 @@ def with_pauses(known: DataFrame, pauses: DataFrame | None) -> DataFrame:
 
 @cache
 def freshness_judgement(*, has_pauses: bool = False) -> Column:
-    """M2 of a row of `with_inputs` and, where there are pauses, `with_pauses`: a JUDGEMENT."""
+    """Return M2 of a row of `with_inputs` or, if there are pauses, `with_pauses`: a JUDGEMENT."""
     since = F.coalesce("write.written_at", "first_seen_at")
     deadline, limit, origin = _deadline(since, has_pauses=has_pauses)
     is_over = F.col("as_of") > deadline

@@ -68,7 +68,7 @@ def count_new_names(names: DataFrame, instants: DataFrame) -> DataFrame:
 
 
 def pattern(text: Column) -> Column:
-    """`lineage.names.patterns.pattern_of`, as an expression."""
+    """Return `lineage.names.patterns.pattern_of`, as an expression."""
     for part in PARTS:
         text = F.regexp_replace(text, part.expression, part.word)
     return text

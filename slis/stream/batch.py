@@ -41,7 +41,7 @@ def write_nothing(_lake: Lake, _name: FolderName) -> None:
 
 
 class Batches:
-    """Lands batches, exactly once each.
+    """Landing of batches, exactly once each.
 
     Keeps nothing between them: a killed driver repeats a batch from its rows.
     """

@@ -43,11 +43,11 @@ class WaitError(Exception):
 
 
 class SparkGoneError(Exception):
-    """Spark's JVM ended: only a new process of the pipeline has another."""
+    """Error: Spark's JVM ended; only a new process of the pipeline has another."""
 
 
 class BatchLanding:
-    """Lands batches of one log in one catalog.
+    """Landing of batches of one log in one catalog.
 
     Attributes:
         is_behind: the last batch was as large as it may be, so that more events wait.

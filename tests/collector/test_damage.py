@@ -77,7 +77,7 @@ def _flip(path, page, start=0, count=200):
 
 
 def _leaf_of_events(path):
-    """Index of a page that holds a row of the table `event`."""
+    """Return the index of a page that holds a row of the table `event`."""
     raw = path.read_bytes()
     return next(n for n in range(10, len(raw) // PAGE) if raw[n * PAGE] == 13)
 

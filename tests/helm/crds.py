@@ -14,7 +14,7 @@ FOLDER = Path(__file__).with_name("crds")
 
 
 class _Loader(yaml.CSafeLoader):
-    """Reads `=`, which PyYAML takes for a type of its own, as the text that it is."""
+    """Loader that reads `=`, which PyYAML takes for a type of its own, as the text that it is."""
 
 
 _Loader.add_constructor("tag:yaml.org,2002:value", _Loader.construct_yaml_str)

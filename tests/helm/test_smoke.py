@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("helm")
 
 
 class _Lineward(BaseHTTPRequestHandler):
-    """Stores events, and answers with SLIs from the second question on."""
+    """Service that stores events, and answers with SLIs from the second question on."""
 
     events: list[bytes]
     questions: int

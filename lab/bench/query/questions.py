@@ -58,7 +58,7 @@ def _spread(datasets: int, more: int, chance: random.Random) -> Iterator[tuple[i
 
 
 def make_layers(datasets: int, edges: int, chance: random.Random) -> Iterator[tuple[int, int]]:
-    """Edges that lead down one layer or two, as an estate's do."""
+    """Return edges that lead down one layer or two, as an estate's do."""
     width, seen = datasets // LAYERS, set[tuple[int, int]]()
     while len(seen) < edges:
         layer = chance.randrange(LAYERS - 1)

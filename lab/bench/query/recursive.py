@@ -40,7 +40,7 @@ _ROUNDS = 20
 
 
 def recursive(catalog_url: str, name: str | None, keys: Iterable[int]) -> float | None:
-    """Median milliseconds of one of `QUERIES`, from each of these datasets; none of none."""
+    """Return median milliseconds of one of `QUERIES`, from each of these datasets; none of none."""
     if name is None:
         return None
     wanted = list(keys)

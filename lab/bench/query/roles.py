@@ -68,7 +68,7 @@ class Roles:
         return body
 
     def service_mib(self) -> float:
-        """Memory of the service, resident."""
+        """Return the memory of the service, resident."""
         status = (_PROC / str(self._started[0].pid) / "status").read_text()
         found = re.search(r"VmRSS:\s+(\d+)", status)
         if found is None:
@@ -141,7 +141,7 @@ class Markers:
             self._ages += [now - self._written.pop(name) for name in named]
 
     def end(self, ask: Callable[[], bytes]) -> list[float]:
-        """Seconds from each edge's commit to the first answer that had it.
+        """Return seconds from each edge's commit to the first answer that had it.
 
         No more are written, and the first dataset's lineage is asked for until it has them all.
         """

@@ -184,7 +184,7 @@ def _facts(row: _Row) -> Iterator[tuple[str, int, _Row]]:
 
 
 def _micros(activity: pa.Table) -> list[_Row]:
-    """Rows with their instants, within structs too, in µs."""
+    """Return rows with their instants, within structs too, in µs."""
     return list(activity.cast(_with_integers(activity.schema)).to_pylist())
 
 

@@ -48,10 +48,10 @@ def _is_key(column: Column[Any], dialect: str | None) -> bool:
 
 
 def instant(name: str, *, nullable: bool = True) -> Column[int]:
-    """Microseconds since 1970 UTC."""
+    """Return a column of microseconds since 1970 UTC."""
     return Column(name, BigInteger, nullable=nullable)
 
 
 def flag(name: str) -> Column[bool]:
-    """Yes or no, never null."""
+    """Return a column of yes or no, never null."""
     return Column(name, Boolean, nullable=False)

@@ -73,7 +73,7 @@ class Policies(msgspec.Struct, frozen=True, eq=False):
     found: NDArray[np.object_]  # tiers with owners: few, of many datasets
 
     def of(self, keys: Sequence[int]) -> list[Responsible | None]:
-        """Tier and owner of each of these; none of what is not here."""
+        """Return tier and owner of each of these; none of what is not here."""
         at, is_known = positions_in(self.keys, np.array(keys, np.int64))
         policies = np.full(len(keys), None, object)
         policies[is_known] = self.found[self.numbers[at]]

@@ -79,5 +79,5 @@ class LineageCache:
 
 
 def pause_after(took: float) -> float:
-    """Seconds from the begin of one reading, which took so long, to that of the next."""
+    """Return seconds from the begin of one reading, which took so long, to that of the next."""
     return max(EVERY_SECONDS, min(took / _SHARE, _OLDEST_WITHOUT_NEED - took))

@@ -73,7 +73,7 @@ def _of_edges(reader: CatalogReader, mark: Mark, before: Snapshot) -> Snapshot:
 
 
 def _edges(reader: CatalogReader, slices: list[int]) -> EdgeColumns:
-    """Out of these slices, by their upstream keys."""
+    """Return the edges of these slices, by their upstream keys."""
     read = [[np.array([], np.int64)] * 3, *(_slice(reader, number) for number in sorted(slices))]
     return EdgeColumns(*(np.concatenate(columns) for columns in zip(*read, strict=True)))
 
@@ -85,7 +85,7 @@ def _slice(reader: CatalogReader, number: int) -> list[Keys]:
 
 
 def _jobs(reader: CatalogReader, job_keys: Keys, read: EdgeColumns, before: Snapshot) -> Texts:
-    """Names of the jobs, asked for by a dataset that they read."""
+    """Return names of the jobs, asked for by a dataset that they read."""
     names = _known(job_keys, before.job_keys, before.jobs, "")
     _, is_known = positions_in(before.job_keys, read.jobs)
     readers = read.upstream[~is_known]
@@ -96,7 +96,7 @@ def _jobs(reader: CatalogReader, job_keys: Keys, read: EdgeColumns, before: Snap
 
 
 def _names(reader: CatalogReader, keys: Keys, before: Snapshot) -> tuple[Texts, Numbers, list[str]]:
-    """Names, namespaces by number, and these. What had no row may have one by now."""
+    """Return names, namespaces by number, and these. What had no row may have one by now."""
     names = _known(keys, before.keys, before.names, "")
     namespace_of = _known(keys, before.keys, before.namespace_of, NOWHERE)
     numbers = {namespace: number for number, namespace in enumerate(before.namespaces)}

@@ -82,7 +82,7 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         return walk.result(too_deep(depth) if walk.has_more() else None)
 
     def named(self, keys: Sequence[int]) -> list[tuple[str, str] | None]:
-        """Namespace and name of each; none of what has no edges, or no row in the catalog."""
+        """Return namespace and name of each dataset that has edges and a row in the catalog."""
         at, is_known = positions_in(self.keys, np.array(keys, np.int64))
         spaces, names = np.full(len(keys), NOWHERE), np.full(len(keys), "", object)
         spaces[is_known], names[is_known] = self.namespace_of[at], self.names[at]
@@ -94,7 +94,7 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         return self.states.of(keys) if self.states.judged == judged else None
 
     def policies_of(self, keys: Sequence[int]) -> list[Responsible | None]:
-        """Tier and owner of each of these; none of what the policy was not resolved for."""
+        """Return tier and owner of each of these; none of what the policy was not resolved for."""
         return self.policies.of(keys)
 
 

@@ -59,7 +59,7 @@ class AccessInForce:
             return EffectiveAccess(self._version, self._last_at, error)
 
     def take_unrecorded(self) -> list[tuple[int, AccessVersion]]:
-        """Versions that came into force and were not stored yet, with when they did."""
+        """Return versions that came into force and were not stored yet, with when they did."""
         with self._lock:
             taken, self._unrecorded = self._unrecorded, []
             return taken

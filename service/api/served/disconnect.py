@@ -18,7 +18,7 @@ _GONE = "http.disconnect"
 
 
 class DisconnectWatcher:
-    """Listens between `async with` and its end; `receive` gives the messages to the handler."""
+    """Listener between `async with` and its end; `receive` gives the messages to the handler."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive

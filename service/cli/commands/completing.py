@@ -24,7 +24,7 @@ ORDER BY name LIMIT :most
 
 
 def complete_dataset(context: typer.Context, incomplete: str) -> list[str]:
-    """Whole names that begin so, and last parts that do; a shell has no use for an error.
+    """Return whole names that begin so, and last parts that do; a shell has no use for an error.
 
     Names are from events: what a shell would not take as one plain word is not offered.
     """

@@ -76,7 +76,7 @@ def _latest_node(spool: Path) -> str | None:
 
 
 class Comparer:
-    """Compares the last two hours, but for the last five minutes."""
+    """Comparison of the last two hours, without the last five minutes."""
 
     def __init__(self, marquez: Marquez, store: Store, clock: Clock) -> None:
         self._marquez = marquez

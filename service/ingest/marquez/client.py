@@ -123,7 +123,7 @@ class Marquez:
             raise MarquezError(message) from error
 
     async def lineage(self, node_id: str, depth: int) -> tuple[int, float]:
-        """Status and duration in seconds of a lineage query.
+        """Return the status and duration in seconds of a lineage query.
 
         Raises:
             MarquezError: no answer.
@@ -209,7 +209,7 @@ def _iso(instant: datetime) -> str:
 async def events_between(
     marquez: Marquez, after: int, before: int, *, limit: int = _PAGE_EVENTS
 ) -> AsyncIterator[list[Pulled]]:
-    """RunEvents of [after, before) by the producer's time; some of them twice.
+    """Return RunEvents of [after, before) by the producer's time; some of them twice.
 
     Args:
         marquez: is asked.

@@ -65,7 +65,7 @@ class Trial(msgspec.Struct):
 
 
 class EventSender:
-    """Delivers events, so many at a time; knows how Marquez fares from what becomes of all."""
+    """Sender of events, so many at a time; it knows how Marquez is from the results of all."""
 
     def __init__(self, marquez: Marquez, marquez_settings: MarquezSettings) -> None:
         self._marquez = marquez

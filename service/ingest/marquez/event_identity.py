@@ -54,7 +54,7 @@ class EventCore(msgspec.Struct):
         return f"{named.namespace}/{named.name}"
 
     def identity(self) -> bytes:
-        """16 bytes, the same for every way to write the event."""
+        """Return 16 bytes, the same for every way to write the event."""
         at = self.at
         parts: list[object] = [
             self.whose,

@@ -35,7 +35,7 @@ class Shipped(BackfillReport):
 
 
 class FolderSender:
-    """Ships one folder; the caller sees to it that nobody else does."""
+    """Sender of one folder; the caller sees to it that nobody else sends it."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class FolderSender:
         return shipped
 
     def _files(self) -> list[tuple[str, tuple[int, int]]]:
-        """Names with device and inode, the longest untouched first: as a rotation leaves them."""
+        """Return names with device and inode, the longest unchanged first."""
         found: list[tuple[int, str, tuple[int, int]]] = []
         with os.scandir(self._folder) as entries:
             for entry in entries:

@@ -48,7 +48,7 @@ class GzipStream:
         return place
 
     def read(self, most: int) -> bytes:
-        """Up to so many bytes.
+        """Return up to so many bytes.
 
         Raises:
             EOFError, zlib.error, gzip.BadGzipFile: nothing is there, as the file is cut here.
@@ -97,7 +97,7 @@ class Stream(Protocol):
         """Read from there next."""
 
     def read(self, most: int, /) -> bytes:
-        """Up to so many bytes."""
+        """Return up to so many bytes."""
 
 
 class Line(msgspec.Struct, frozen=True):

@@ -69,7 +69,7 @@ def _by_symlink(reader: CatalogReader, known: LintInput) -> Iterator[DuplicateNa
 
 
 def _alike(known: LintInput) -> Iterator[tuple[str, list[NamedDataset]]]:
-    """Datasets with a name or symlink alike, where at least one of them is a symlink."""
+    """Return datasets with a name or symlink alike, where at least one of them is a symlink."""
     named: dict[str, dict[int, NamedDataset]] = defaultdict(dict)
     by_symlink: set[str] = set()
     for one in known.datasets:

@@ -76,7 +76,7 @@ def compare(spark: SparkSession, engine: Engine, now: datetime) -> int:
 
 
 def standing_checks(spark: SparkSession, engine: Engine, as_of: datetime) -> DataFrame:
-    """`accuracy.schemas.CHECKS` of the last 30 days, and those that are not counted."""
+    """Return `accuracy.schemas.CHECKS` of the last 30 days, and those that are not counted."""
     query = _CHECKS.format(since=to_micros(as_of - WINDOW))
     return catalog_frames.frame(spark, engine, query, CHECKS)
 
@@ -84,7 +84,7 @@ def standing_checks(spark: SparkSession, engine: Engine, as_of: datetime) -> Dat
 def latest_checks(
     spark: SparkSession, engine: Engine, as_of: datetime, settle: timedelta
 ) -> DataFrame:
-    """`accuracy.schemas.LATEST_CHECKS`: of each dataset, what its last compared run showed.
+    """Return `accuracy.schemas.LATEST_CHECKS`: of each dataset, what its last compared run showed.
 
     Args:
         spark: the session.

@@ -42,6 +42,6 @@ _OF_ROOTS = "SELECT application_id FROM application WHERE root_run_id IN ({roots
 
 
 def whole_writes(spark: SparkSession, engine: Engine, roots: str) -> DataFrame:
-    """`accuracy.schemas.WHOLE` of the root runs that a query gives."""
+    """Return `accuracy.schemas.WHOLE` of the root runs that a query gives."""
     evidence = EVIDENCE.format(applications=_OF_ROOTS.format(roots=roots))
     return catalog_frames.frame(spark, engine, WHOLE_OF.format(evidence=evidence), WHOLE)

@@ -152,7 +152,7 @@ def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[FrameRow
 
 
 def parsed_statements(names: DataFrame) -> DataFrame:
-    """`accuracy.schemas.STATEMENTS` of runs' texts, whose names are JSON."""
+    """Return `accuracy.schemas.STATEMENTS` of runs' texts, whose names are JSON."""
     keys = ("run_key", "root_run_id", "sql_key")
     return names.select(
         *keys, F.posexplode(F.from_json("names", _STATEMENTS)).alias("place", "statement")

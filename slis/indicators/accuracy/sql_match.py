@@ -20,7 +20,7 @@ def mentioned_names(known: DataFrame, statements: DataFrame) -> DataFrame:
 
 
 def asked_names(statements: DataFrame, touched: DataFrame, known: DataFrame) -> DataFrame:
-    """`accuracy.schemas.ASKED`: each name that a text reads for an output of its run.
+    """Return `accuracy.schemas.ASKED`: each name that a text reads for an output of its run.
 
     Args:
         statements: `accuracy.schemas.STATEMENTS`.
@@ -127,7 +127,7 @@ def _alone(fitting: DataFrame) -> DataFrame:
 
 
 def _unread(asked: DataFrame, fitting: DataFrame, reads: DataFrame) -> DataFrame:
-    """Names that fit nothing that the run reads, of runs whose text names all that they read.
+    """Return names that fit no input of the run, of runs whose text names all their inputs.
 
     Where a run reads what its text does not name, one of the names may be a view over it. A name of
     one part may be a view of the session.

@@ -67,7 +67,7 @@ _NAMES = "SELECT dataset_key, namespace, name FROM dataset"
 
 
 def expected_edges(spark: SparkSession, engine: Engine, policy: Policy) -> DataFrame:
-    """`completeness.schemas.EXPECTED_EDGES`: what the policy declares, and what was seen.
+    """Return `completeness.schemas.EXPECTED_EDGES`: what the policy declares, and what was seen.
 
     An edge that the policy declares is there once, whichever jobs it was seen of.
     """
@@ -83,5 +83,5 @@ def expected_edges(spark: SparkSession, engine: Engine, policy: Policy) -> DataF
 
 
 def names(spark: SparkSession, engine: Engine) -> DataFrame:
-    """`completeness.schemas.NAMES` of all datasets."""
+    """Return `completeness.schemas.NAMES` of all datasets."""
     return catalog_frames.frame(spark, engine, _NAMES, NAMES)

@@ -56,7 +56,7 @@ def judge_edges(expected: DataFrame, instants: DataFrame, gaps: DataFrame) -> Da
 
 
 def _own_cadence() -> Column:
-    """Seconds from one run that has the edge to the next."""
+    """Return seconds from one run that has the edge to the next."""
     span = seconds_column(F.col("first_seen_at"), F.col("last_seen_at"))
     return F.when(F.col("runs") >= MIN_RUNS, span / (F.col("runs") - 1))
 

@@ -47,7 +47,7 @@ _ANY = "SELECT 1 FROM dataset_policy p WHERE {chosen} LIMIT 1"
 
 
 def required_nodes(spark: SparkSession, engine: Engine, policy: Policy) -> DataFrame | None:
-    """`completeness.schemas.NODES` of the datasets that the policy requires something of.
+    """Return `completeness.schemas.NODES` of the datasets that the policy requires something of.
 
     None where there is no such dataset: most policies regulate little, and it costs nothing then.
     """
@@ -120,7 +120,7 @@ class NodesFound(msgspec.Struct, frozen=True):
 def nodes_found(
     spark: SparkSession, engine: Engine, policy: Policy, instants: DataFrame
 ) -> NodesFound:
-    """M3a of the datasets that the policy requires anything of; no work where there are none."""
+    """Return M3a of the datasets that the policy requires anything of; without such, do nothing."""
     described = required_nodes(spark, engine, policy)
     if described is None:
         return NodesFound()

@@ -90,7 +90,7 @@ def _names(flags: dict[str, Column]) -> Column:
 
 
 def node_tally(judged: DataFrame) -> DataFrame:
-    """Fields that are there, of those required, at each instant.
+    """Return fields that are there, of those required, at each instant.
 
     Args:
         judged: `completeness.schemas.NODES_JUDGED`.
@@ -111,7 +111,7 @@ def node_tally(judged: DataFrame) -> DataFrame:
 
 
 def node_states(judged: DataFrame) -> DataFrame:
-    """Regulated datasets that lack a required field: bad. Others have no state of this SLI.
+    """Return the states of regulated datasets: bad without a required field, else none.
 
     Args:
         judged: `completeness.schemas.NODES_JUDGED`.

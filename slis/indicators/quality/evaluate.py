@@ -111,7 +111,7 @@ _CLAIMED = f"""
 def defects_found(
     spark: SparkSession, engine: Engine, policy: Policy, at: EvaluationRange, instants: DataFrame
 ) -> tuple[pa.Table, ...]:
-    """`sli_schemas.STATES` of `facts`; no Spark job where nothing failed, changed or is new."""
+    """Return `sli_schemas.STATES` of `facts`; no Spark job if nothing failed, changed or is new."""
     tested = catalog_frames.read_frame(
         engine, _FAILED.format(since=_since(at, assertions.STANDS_DAYS)), ASSERTIONS
     )

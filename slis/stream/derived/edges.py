@@ -130,7 +130,7 @@ def derive_edges(connection: Connection) -> None:
 
 
 def _declare_edges(connection: Connection) -> None:
-    """Edges that a JobEvent declares: none of its runs has named them yet."""
+    """Store edges that a JobEvent declares: none of its runs has named them yet."""
     upsert(
         connection,
         tables.edge,

@@ -24,7 +24,7 @@ def stage_sql_texts(texts: Collection[SqlText]) -> dict[str, tuple[Sequence[str]
 
 
 def merge_sql(connection: Connection, landed_at: int) -> None:
-    """`sql_text` and `sql_run`; a text that was parsed is not asked for again."""
+    """Store `sql_text` and `sql_run`; a text that was parsed is not asked for again."""
     given = {"landed_at": landed_at}
     upsert(
         connection,

@@ -49,7 +49,7 @@ class LogReadError(OSError):
 
 
 class TopicState(msgspec.Struct, frozen=True):
-    """Describe the topic as the broker has it now.
+    """Topic as the broker has it now.
 
     Attributes:
         topic_id: given by Kafka when the topic was created; empty: the broker is older than ids.

@@ -94,7 +94,7 @@ def plan_batch(
         after_seq: the last number that the catalog holds.
         positions: by partition.
         ends: of the partitions.
-        limits: of the batch. `limits.ends`, of a range that failed, come before `ends`: else a half
+        limits: of the batch. Their ends, of a range that failed, come before `ends`: else a half
             of that range would not be made of the same records. Ends that the topic does not have
             are of another topic.
     """

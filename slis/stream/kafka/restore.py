@@ -42,7 +42,7 @@ def is_restoring(connection: Connection, topic: str) -> bool:
 
 
 class TopicReplay:
-    """Lands folders of the lake until the topic has the next record of each partition."""
+    """Landing of folders of the lake until the topic has the next record of each partition."""
 
     def __init__(self, replay: LakeReplay, topic: str, state: TopicState) -> None:
         """Land nothing yet.

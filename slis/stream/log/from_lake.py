@@ -29,7 +29,7 @@ _MOST_BYTES = 64 << 20  # of bodies in one piece: the driver holds several copie
 
 
 class LakeReplay:
-    """Lands batches of the lake behind the cursor of the catalog.
+    """Landing of batches of the lake behind the cursor of the catalog.
 
     Attributes:
         at: number of the last event that the catalog has.

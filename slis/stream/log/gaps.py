@@ -24,7 +24,7 @@ Gap = tuple[int, int | None]
 
 
 def read_gaps(spool: Path, now: int) -> list[Gap]:
-    """(started_at, ended_at) of each gap; of one that lasts, ended_at is None.
+    """Return (started_at, ended_at) of each gap; of one that lasts, ended_at is None.
 
     One whose last heartbeat is ahead, by a clock that was wrong, has no beginning that is known:
     that heartbeat stands for it, and what fell due before is excused by nothing.

@@ -101,7 +101,7 @@ class Spellings:
         return iter(self._seen)
 
     def names(self) -> Iterator[tuple[Any, ...]]:
-        """Rows of `staging.name`."""
+        """Return rows of `staging.name`."""
         for spelling, seen in self._seen.items():
             yield (
                 key(spelling.namespace, spelling.name),
@@ -111,7 +111,7 @@ class Spellings:
             )
 
     def aliases(self) -> Iterator[tuple[Any, ...]]:
-        """Rows of `staging.alias`, one for each rule that folded a spelling.
+        """Return rows of `staging.alias`, one for each rule that folded a spelling.
 
         Spellings that are endless (partitions) or hold secrets (credentials) are not kept: their
         alias bears the dataset's name. What a fold of the policy took bears the name that it took.
