@@ -40,8 +40,8 @@ class AffectedRow(msgspec.Struct, frozen=True):
 class Impact(msgspec.Struct, frozen=True):
     """Downstream datasets of a dataset, highest tier first.
 
-    While the dataset is in an incident that pages: which, when the fault was there, when Slack or
-    PagerDuty took a message that links the full list, and how long that took.
+    While the dataset is in an incident that pages: which, when the fault was there, when a channel
+    accepted a message that links the full list, and how long that took.
     """
 
     dataset_namespace: str

@@ -16,7 +16,7 @@ from lineage.catalog import tables
 from lineage.catalog.meta_keys import CATALOG_EPOCH
 from lineage.catalog.upsert import add_up, fold_rows
 from lineage.process.clock import HOUR_MICROS, to_micros
-from lineage.states import ACCURACY, EDGE_COMPLETENESS
+from lineage.states import ACCURACY, EDGE_COMPLETENESS, MISSING_PROVENANCE
 from slis.evaluation.dataset_states import FrameRow
 from slis.meta import put_meta_once
 
@@ -113,7 +113,7 @@ def origins_found(connection: Connection, as_of: datetime, previous: datetime) -
     found = connection.execute(text(_ORIGIN_FOUND), at).mappings().all()
     amounts: Amounts = {}
     for row in found:
-        place = ("M5", row["tier"], row["read_at"] // HOUR_MICROS * HOUR_MICROS)
+        place = (MISSING_PROVENANCE.id, row["tier"], row["read_at"] // HOUR_MICROS * HOUR_MICROS)
         add_amounts(amounts, place, (1.0, 0.0, 0.0))
     if found:
         keys = ("dataset_key", "root_run_id", "bucket")

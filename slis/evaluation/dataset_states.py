@@ -23,13 +23,13 @@ FrameRow = dict[str, Any]
 OF_FACTS = (COVERAGE.id, FRESHNESS.id)  # of each dataset, judged when its facts change
 OF_QUERIES = (NODE_COMPLETENESS.id, MISSING_PROVENANCE.id, FACTS)  # bad datasets, found by a query
 
-_AGES = """
+_AGES = f"""
     UPDATE dataset_state SET age_seconds = CASE WHEN a.last_written_at < :at
         THEN (:at - a.last_written_at * 1.0) / 1e6 ELSE 0 END
     FROM dataset_activity a
-    WHERE a.dataset_key = dataset_state.dataset_key AND dataset_state.sli = 'M2'
+    WHERE a.dataset_key = dataset_state.dataset_key AND dataset_state.sli = '{FRESHNESS.id}'
     AND a.last_written_at IS NOT NULL
-"""
+"""  # noqa: S608 - constants only
 _AGES_OF = f"{_AGES} AND dataset_state.dataset_key IN :keys"
 _RANK = f"""
     UPDATE dataset SET state_rank = coalesce((

@@ -58,7 +58,7 @@ evaluation = Table(
 sli_counter = Table(
     "sli_counter",
     metadata,
-    text_key("sli"),  # M1, M2, M5, M6
+    text_key("sli"),  # ids of `lineage.states.SLIS`
     text_key("tier"),
     text_key("tier_origin"),
     text_key("epoch"),

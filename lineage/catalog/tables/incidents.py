@@ -46,7 +46,7 @@ incident = Table(
     Column("merged_into", Text),
     instant("released_at"),  # when people were first notified; null: not yet
     instant("fault_at"),  # M8's clock runs from it; null: it has not seen this yet
-    instant("accepted_at"),  # Slack or PagerDuty took its page
+    instant("accepted_at"),  # a channel, other than a webhook for tickets, took its page
     Column("impact_outcome", Text),  # of M8: good | bad | unknown | left_out; null: it runs
     Column("impact_count", Integer),  # datasets that its root affects; null: not known
     Index("incident_remembered", "is_remembered"),

@@ -14,7 +14,7 @@ incident_command = Table(
     number_column(),
     instant("asked_at", nullable=False),
     Column("by", Text, nullable=False),
-    Column("via", Text, nullable=False),  # api | cli | page | slack
+    Column("via", Text, nullable=False),  # api | cli | page | slack | pagerduty
     Column("incident_id", Text, nullable=False),
     # A `CommandAction` of `alerts.operator_actions.command_requests`.
     Column("action", Text, nullable=False),
@@ -76,6 +76,6 @@ audit = Table(
     Column("who", Text, nullable=False),
     Column("action", Text, nullable=False),
     Column("detail", Text, nullable=False),
-    Column("via", Text),  # api | cli | page | slack | policy; null: it needs none
+    Column("via", Text),  # api | cli | page | slack | pagerduty | policy; null: it needs none
     Column("answer", Text),  # done, or why not; null: not known yet, or never anything but done
 )

@@ -51,7 +51,9 @@ served_count = Table(
 service_cursor = Table(
     "service_cursor",
     metadata,
-    text_key("name"),  # access: the last row of `access_audit` that was judged
+    # access: the last row of `access_audit` that was judged; explained: time of the last evaluation
+    # whose bad time was assigned to incidents; incidents: how often incidents were written.
+    text_key("name"),
     Column("position", BigInteger, nullable=False),
 )
 

@@ -45,12 +45,14 @@ def _request(settings: Settings, dataset: KnownDataset, note: str, now: datetime
     """Request the retirement, with an audit row in the same transaction."""
     from sqlalchemy import delete, insert  # noqa: PLC0415 - SQLAlchemy only once there is a dataset
 
-    from lineage.catalog.tables import audit, retirement  # noqa: PLC0415 - as above
+    from alerts.operator_actions.audit import Entry, add_entry  # noqa: PLC0415 - as above
+    from lineage.catalog.tables import retirement  # noqa: PLC0415 - as above
     from service.incidents.incident_commands import command_transaction  # noqa: PLC0415 - as above
 
     key, namespace, name = dataset
-    at, who, detail = to_micros(now), operator_name(), f"{namespace}/{name}: {note}"
+    at, detail = to_micros(now), f"{namespace}/{name}: {note}"
+    entry = Entry(at=at, who=operator_name(), via="cli", action="retire", detail=detail)
     with command_transaction(settings) as connection:
         connection.execute(delete(retirement).where(retirement.c.dataset_key == key))
         connection.execute(insert(retirement).values(dataset_key=key, requested_at=at, note=note))
-        connection.execute(insert(audit).values(at=at, who=who, action="retire", detail=detail))
+        add_entry(connection, entry)

@@ -8,7 +8,7 @@ import msgspec
 
 from lineage.errors import InvalidRequestError
 from lineage.names import run_ids
-from lineage.process.clock import from_micros, to_micros
+from lineage.process.clock import LAST_EVENT_MICROS, from_micros, to_micros
 from service.queries.timestamps import parse_instant
 
 MOST_DAYS: Final = 31
@@ -78,13 +78,9 @@ def window_of_run(run_id: str, first: str | None, last: str | None) -> LakeSearc
 def time_of_id(run_id: str) -> datetime | None:
     """Return when a UUID of version 7 was made; None for another id."""
     at = run_ids.made_at(run_id)
-    if at is None:
+    if at is None or at > LAST_EVENT_MICROS:
         return None
-    made_at = from_micros(at)
-    return made_at if made_at.year < MOST_YEAR else None
-
-
-MOST_YEAR: Final = 2200  # events of later years are not taken
+    return from_micros(at)
 
 
 def _begin(place: str, text: str) -> int:

@@ -1,4 +1,7 @@
-"""Tables of what a batch brings, and of what its merge works out: `staging.create` makes them."""
+"""Tables of what a batch brings, and of what its merge works out: `staging.create` makes them.
+
+In SQL the former are named `s_run`, the latter `t_new_write`; Python calls them without the letter.
+"""
 
 from typing import Any
 
