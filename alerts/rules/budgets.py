@@ -23,6 +23,7 @@ class AlertSubject(msgspec.Struct, frozen=True):
         area: datasets, or Lineward itself.
         escalates: its burn is sent to the engineering owner.
         advice: sentence with the first command for a person.
+        breach: what happened, where the objective allows nothing bad; empty: bad units.
     """
 
     stem: str
@@ -30,6 +31,7 @@ class AlertSubject(msgspec.Struct, frozen=True):
     area: Area = "datasets"
     escalates: bool = False
     advice: str = "`lineward datasets --state bad` lists the bad datasets with their reasons."
+    breach: str = ""
 
     @property
     def is_time(self) -> bool:
@@ -73,9 +75,10 @@ SUBJECTS: Final = {  # by the SLI's id
         "accesses",
         "access",
         advice=(
-            "The API allowed these accesses against the policy, or did not audit them. Inform"
-            " security now; `lineward access-audit` lists the accesses."
+            "Inform security now. `lineward runbook UnauthorizedAccess` prints how to find the"
+            " accesses."
         ),
+        breach="The API allowed accesses against the policy, or did not audit them",
     ),
 }
 
@@ -120,6 +123,12 @@ class Budget(msgspec.Struct, frozen=True):
     def is_explained(self) -> bool:
         """Return whether bad time in an incident is left out, because the incident notifies."""
         return self.sli in states.EXPLAINED_SLIS
+
+    @property
+    def breach(self) -> str:
+        """Return what happened, where the objective allows nothing bad: a text for a number."""
+        units = f"Bad {self.subject.unit} of {self.name} (the objective allows none)"
+        return self.subject.breach or units
 
     def unreachable(self) -> list[BurnWindow]:
         """Return the windows whose alerts cannot fire, even if everything is bad."""

@@ -26,7 +26,7 @@ from alerts.rules.burn_windows import (
     subquery_steps,
 )
 from alerts.rules.model import AlertRule, RecordingRule, since
-from alerts.rules.promql import query_template, quote, selector
+from alerts.rules.promql import list_template, query_template, quote, selector
 from alerts.rules.recordings import (
     BUDGET_LEFT,
     all_of,
@@ -176,7 +176,7 @@ def _burn_alert(budget: Budget, severity: AlertSeverity, name: str, owner: str) 
 
 def _summary(budget: Budget, severity: AlertSeverity) -> str:
     prefix = "for engineering: " if severity == ESCALATION else ""
-    windows = _list_windows(burn_rate(budget, severity))
+    windows = list_template(f"sort_desc({burn_rate(budget, severity)})", _EACH_WINDOW)
     return f"{prefix}{budget.name}: the error budget burns too fast: {windows}"
 
 
@@ -187,13 +187,6 @@ def _description(budget: Budget, severity: AlertSeverity, name: str) -> str:
         f"{windows}The objective of {budget.objective} allows {format_percent(budget.allowed)} to"
         f" be bad. {_budget_left(budget)} Burning since {began}. {budget.subject.advice}"
     )
-
-
-def _list_windows(selected: str) -> str:
-    """Return a template: each window that burns and how fast, the fastest first."""
-    query = quote(f"sort_desc({selected})")
-    comma = "{{ if $i }}, {{ end }}"
-    return f"{{{{ range $i, $each := query {query} }}}}{comma}{_EACH_WINDOW}{{{{ end }}}}"
 
 
 def _describe_window(budget: Budget, window: BurnWindow) -> str:

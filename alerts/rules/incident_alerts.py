@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from alerts.rules.model import AlertRule
-from alerts.rules.promql import bridge, quote, selector
+from alerts.rules.model import AlertRule, since
+from alerts.rules.promql import bridge, selector
 from lineage.states import PAGE, TICKET
 
 OPEN_SERIES: Final = "lineage_incident_open"
@@ -24,16 +24,8 @@ def incident_alerts() -> Iterator[AlertRule]:
             summary="Incident {{ $labels.incident }} is open (kind: {{ $labels.root_kind }})",
             description=(
                 "Incident {{ $labels.incident }} is open, since "
-                f"{_since(name)}. Its kind is {{{{ $labels.root_kind }}}}, and its owner"
+                f"{since(name, 'incident')}. Its kind is {{{{ $labels.root_kind }}}}, and its owner"
                 " is {{ $labels.owner }}. The incident's message lists the affected datasets."
+                " `lineward incidents {{ $labels.incident }}` shows the incident."
             ),
         )
-
-
-def _since(name: str) -> str:
-    """Return a template: the id is a label, so the template builds the query."""
-    query = f"max(ALERTS_FOR_STATE{{alertname={quote(name)},incident=%q}})"
-    return (
-        f"{{{{ with printf {quote(query)} $labels.incident | query }}}}"
-        "{{ . | first | value | humanizeTimestamp }}{{ else }}now{{ end }}"
-    )

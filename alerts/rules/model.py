@@ -66,8 +66,11 @@ class ServiceAlert(msgspec.Struct, frozen=True, kw_only=True):
         root: label; alerts of one root are one message.
         hold: Prometheus duration for which it must be true; None: it fires at once.
         is_outside: the service may be unable to notify of it.
+        by: labels of its series: each series is an alert with a start of its own.
         figures: templates, by the names that stand for them in the description in braces;
             `{since}`, since when the alert fires, is one of each alert.
+
+    The description of the alert ends with the command that prints its runbook.
     """
 
     name: str
@@ -78,12 +81,13 @@ class ServiceAlert(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     hold: str | None = None
     is_outside: bool = False
+    by: tuple[str, ...] = ()
     figures: Mapping[str, str] = {}
 
-    def alert(self, owner: str, since_text: str | None = None) -> AlertRule:
+    def alert(self, owner: str) -> AlertRule:
         """Return the alert of this row."""
         text = self.description
-        for name, figure in {"since": since_text or since(self.name), **self.figures}.items():
+        for name, figure in {"since": since(self.name, *self.by), **self.figures}.items():
             text = text.replace(f"{{{name}}}", figure)
         about = {"area": "service", "root": self.root, **(OUTSIDE if self.is_outside else {})}
         return AlertRule(
@@ -94,7 +98,7 @@ class ServiceAlert(msgspec.Struct, frozen=True, kw_only=True):
             owner=owner,
             about=about,
             summary=self.summary,
-            description=text,
+            description=f"{text} `lineward runbook {self.name}` prints what to do.",
         )
 
 
@@ -124,11 +128,18 @@ class PrometheusGroup(msgspec.Struct, frozen=True):
         return {**found, "rules": rules}
 
 
-def since(name: str, **labels: str) -> str:
-    """Return a template: since when the alert fires, as Prometheus remembers it."""
+def since(name: str, *by: str, **labels: str) -> str:
+    """Return a template: since when the alert fires, as Prometheus remembers it.
+
+    Args:
+        name: of the alert.
+        by: labels of its series, which have other values in each of its alerts.
+        labels: labels that have one value.
+    """
     matchers = {"alertname": name, **labels}
-    inner = ",".join(f"{label}={quote(value)}" for label, value in matchers.items())
-    return query_template(f"max(ALERTS_FOR_STATE{{{inner}}})", "humanizeTimestamp", "now")
+    own = [f"{label}={quote(value)}" for label, value in matchers.items()]
+    inner = ",".join([*own, *(f"{label}=%q" for label in by)])
+    return query_template(f"max(ALERTS_FOR_STATE{{{inner}}})", "humanizeTimestamp", "now", by)
 
 
 class _Dumper(yaml.SafeDumper):

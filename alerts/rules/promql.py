@@ -35,16 +35,30 @@ def escape_template(text: str) -> str:
     return text.replace("{{", '{{ "{{" }}')
 
 
-def query_template(query: str, shown: str, otherwise: str) -> str:
+def query_template(query: str, shown: str, otherwise: str, by: Iterable[str] = ()) -> str:
     """Return a template that queries Prometheus for one figure.
 
     Args:
         query: PromQL with one result.
         shown: template function for its value, as `humanizePercentage`.
         otherwise: text where the query has no result.
+        by: labels of the alert, whose values replace each `%q` of the query in turn.
     """
-    figure = f"{{{{ with query {quote(query)} }}}}{{{{ . | first | value | {shown} }}}}"
+    values = "".join(f" $labels.{label}" for label in by)
+    asked = f"(printf {quote(query)}{values})" if values else quote(query)
+    figure = f"{{{{ with query {asked} }}}}{{{{ . | first | value | {shown} }}}}"
     return f"{figure}{{{{ else }}}}{otherwise}{{{{ end }}}}"
+
+
+def list_template(query: str, shown: str) -> str:
+    """Return a template that lists the results of a query, with commas.
+
+    Args:
+        query: PromQL.
+        shown: template of one result, as `{{ .Labels.job }}`.
+    """
+    comma = "{{ if $i }}, {{ end }}"
+    return f"{{{{ range $i, $each := query {quote(query)} }}}}{comma}{shown}{{{{ end }}}}"
 
 
 def equal(label: str, value: str) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 from alerts.rules import service_queries as queries
 from alerts.rules.model import OUTAGE_LABEL, ServiceAlert
-from alerts.rules.promql import equal, none_of, one_of, query_template
+from alerts.rules.promql import equal, list_template, none_of, one_of, query_template
 from lineage.states import PAGE, TICKET
 
 ROLE_FAILING: Final = "LineageRoleFailing"
@@ -21,10 +21,15 @@ _SERVICE: Final = "service"  # this role cannot notify of its own failure
 _VALUE: Final = "{{ $value | humanize }}"
 _COUNT: Final = '{{ $value | printf "%.0f" }}'
 _DURATION: Final = "{{ $value | humanizeDuration }}"
+_PODS: Final = "on Kubernetes begin with `kubectl -n NAMESPACE get pods`"
+FIRST_LOOK: Final = f"Run `lineward status`; {_PODS}."
 _ROLE: Final = "{{ $labels.role }}"
 _SERIES: Final = "sli={{ $labels.sli }}, tier={{ $labels.tier }}"
 _UNDELIVERED: Final = query_template(
     "max(lineage_notifications_undelivered)", "humanize", "an unknown number of"
+)
+_FAILURES: Final = list_template(
+    queries.FREQUENT_FAILURES, "{{ .Labels.reason }} {{ .Labels.channel }}"
 )
 
 
@@ -36,12 +41,12 @@ def _role_failing(roles: str, severity: str, *, is_outside: bool = False) -> Ser
         is_outside=is_outside,
         expr=queries.role_failing(roles),
         hold="5m",
+        by=("role",),
         summary=f"Role {_ROLE} of Lineward is failing",
         description=(
             f"The role {_ROLE} has failed for 5m, since {{since}}: it is not running, or it reports"
             " a failure. `lineward status` shows the error, the number of attempts and the log"
-            " file; on Kubernetes begin with `kubectl -n NAMESPACE get pods`. `lineward runbook"
-            f" {ROLE_FAILING}` prints what to do."
+            f" file; {_PODS}."
         ),
     )
 
@@ -56,7 +61,7 @@ SERVICE_ALERTS: Final = (
         summary="Collector is down: events sent over HTTP are being lost",
         description=(
             "The collector has sent no heartbeat for 1m (normally one each second), since {since}."
-            " Events that jobs send over HTTP are being lost."
+            f" Events that jobs send over HTTP are being lost. {FIRST_LOOK}"
         ),
     ),
     ServiceAlert(
@@ -69,8 +74,9 @@ SERVICE_ALERTS: Final = (
         description=(
             f"{_COUNT} group commits of the spool failed in 5m (disk full, spool full, or failed"
             " fsync), since {since}. The collector answers 503; senders that do not retry lose"
-            " their events. Free space on the disk of the data folder, and do not delete spool.db."
-            " `lineward status` names the disk."
+            " their events. If the disk of the data folder is full (`lineward status` names it),"
+            " free space on it. Never delete spool.db. If the spool has reached its maximum size,"
+            " its reader has stopped: the pipeline, or with a log in Kafka the shipper."
         ),
     ),
     ServiceAlert(
@@ -83,7 +89,7 @@ SERVICE_ALERTS: Final = (
             f"The spool was damaged, or acknowledged events were missing from it, {_DURATION} ago."
             " The collector repaired the spool and accepts events. In total, at most {lost} events"
             " were lost before the pipeline read them. Check the disk (`sudo dmesg`). Have"
-            " producers send their events again: `lineward runbook LineageSpoolDamaged` prints how."
+            " producers send their events again."
         ),
         figures={
             "lost": query_template(
@@ -120,7 +126,7 @@ SERVICE_ALERTS: Final = (
             " does not accept events, or a shipper does not run or hangs. The oldest event has"
             " waited for {lag}. Shippers hold {waiting} events; {failures} attempts to send failed"
             " in the last 5m. The spools of the collectors keep the events until they are full."
-            " Firing since {since}."
+            f" Firing since {{since}}. {FIRST_LOOK}"
         ),
         figures={
             "lag": query_template(queries.SHIPPER_LAG, "humanizeDuration", "an unknown time"),
@@ -139,7 +145,8 @@ SERVICE_ALERTS: Final = (
         summary=f"No event has reached the catalog for {_DURATION}",
         description=(
             f"The pipeline committed its last batch {_DURATION} ago (limit: 5m while events wait),"
-            " and {waiting} events have waited for 5m. Firing since {since}."
+            " and {waiting} events have waited for 5m. No incident of a dataset opens meanwhile:"
+            f" nobody is notified of late data. Firing since {{since}}. {FIRST_LOOK}"
         ),
         figures={"waiting": query_template(queries.WAITED_5M, "humanize", "an unknown number of")},
     ),
@@ -165,7 +172,9 @@ SERVICE_ALERTS: Final = (
         description=(
             f"The last evaluation was {_DURATION} ago (limit: 2m; a negative time means that a"
             " clock was ahead). Until the next evaluation, good datasets are shown as unknown, bad"
-            " ones stay bad, and gauges of current states are not exported. Firing since {since}."
+            " ones stay bad, and gauges of current states are not exported. No incident of a"
+            " dataset opens meanwhile: nobody is notified of late data. Firing since {since}."
+            f" {FIRST_LOOK}"
         ),
     ),
     ServiceAlert(
@@ -179,9 +188,7 @@ SERVICE_ALERTS: Final = (
         description=(
             f"{queries.EVALUATED} has been absent for 5m, since {{since}}: no evaluation has ended"
             " yet, the catalog cannot be read (lineage_catalog_readable: {readable}; 1 is good), or"
-            " no service leads (lineage_service_leader: {leader}; 1 is good). Run `lineward"
-            " status`; on Kubernetes begin with `kubectl -n NAMESPACE get pods`. `lineward runbook"
-            " LineageEvaluationAbsent` prints what to do."
+            f" no service leads (lineage_service_leader: {{leader}}; 1 is good). {FIRST_LOOK}"
         ),
         figures={
             "readable": query_template("max(lineage_catalog_readable)", "humanize", "unknown"),
@@ -194,6 +201,7 @@ SERVICE_ALERTS: Final = (
         root="series",
         expr=queries.SERIES_ABSENT,
         hold="10m",
+        by=("sli", "tier"),
         summary=f"The counters of {_SERIES} are missing",
         description=(
             f"lineage_sli_total of {_SERIES} existed within the last day ({{{{ $value }}}} series)"
@@ -209,7 +217,8 @@ SERVICE_ALERTS: Final = (
         summary=f"{_VALUE} datasets have no freshness limit because of an error of Lineward",
         description=(
             f"Lineward failed to learn the limit of {_VALUE} datasets, since {{since}}. Their"
-            " freshness is unknown; all other datasets are evaluated as usual."
+            " freshness is unknown; all other datasets are evaluated as usual. In the list of"
+            " `lineward datasets --state unknown`, these datasets have the reason `limit_failed`."
         ),
     ),
     _role_failing(equal("role", _SERVICE), PAGE, is_outside=True),
@@ -221,6 +230,7 @@ SERVICE_ALERTS: Final = (
         root="policy",
         expr=queries.POLICY_REJECTED,
         hold="2m",
+        by=("role",),
         summary=f"The {_ROLE} rejects the policy file",
         description=(
             f"The {_ROLE} has rejected the policy file for 2m, since {{since}}. The previous policy"
@@ -235,12 +245,14 @@ SERVICE_ALERTS: Final = (
         is_outside=True,
         expr=queries.POLICY_NOT_IN_FORCE,
         hold="2m",
+        by=("role",),
         summary=f"The {_ROLE} has no valid policy",
         description=(
             f"The {_ROLE} started with an invalid policy file and has had no policy for 2m, since"
             " {since}. Until the file is valid, a service without a policy rejects all requests,"
             " also Alertmanager's. Incidents and notifications use the last valid policy; without"
-            " one, notifications go to the fallback channel."
+            " one, notifications go to the fallback channel. `lineward policy check FILE` shows the"
+            " errors of the file."
         ),
     ),
     ServiceAlert(
@@ -288,8 +300,9 @@ SERVICE_ALERTS: Final = (
         summary=f"A notification has not been delivered for {_DURATION}",
         description=(
             f"The oldest notification has waited for {_DURATION} (limit: 10m); {{undelivered}}"
-            " notifications are waiting. Their recipients have not been notified. Firing since"
-            " {since}."
+            " notifications are waiting. Their recipients have not been notified: inform them"
+            " yourself. `lineward incidents` lists the open incidents with their owners. Firing"
+            " since {since}."
         ),
         figures={"undelivered": _UNDELIVERED},
     ),
@@ -302,11 +315,12 @@ SERVICE_ALERTS: Final = (
         summary="Attempts to deliver notifications have been failing for 15m",
         description=(
             f"{_COUNT} delivery attempts failed in the last 15m (expected: 0), since {{since}}."
-            " {undelivered} notifications are waiting and are retried. What a provider rejects"
-            " (invalid token, unknown channel) is not retried: correct the channel. Then run"
-            " `lineward act requeue-notifications CHANNEL`, read the plan, and run it with `--yes`."
-            " With the channel `nobody`, nobody was notified: call the owner."
+            " Most frequent failures (reason and channel): {failures}. {undelivered} notifications"
+            " are waiting and are retried. What a provider rejects (invalid token, unknown channel)"
+            " is not retried: correct the channel. Then run `lineward act requeue-notifications"
+            " CHANNEL`, read the plan, and run it with `--yes`. With the reason `no_way` of the"
+            " channel `nobody`, nobody was notified: call the owner."
         ),
-        figures={"undelivered": _UNDELIVERED},
+        figures={"undelivered": _UNDELIVERED, "failures": _FAILURES},
     ),
 )

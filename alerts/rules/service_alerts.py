@@ -5,9 +5,9 @@ from typing import Final
 import msgspec
 
 from alerts.rules import service_queries as queries
-from alerts.rules.model import OUTAGE_LABEL, AlertRule, ServiceAlert, since
+from alerts.rules.model import OUTAGE_LABEL, AlertRule, ServiceAlert
 from alerts.rules.promql import quote
-from alerts.rules.service_alert_table import SERVICE_ALERTS
+from alerts.rules.service_alert_table import FIRST_LOOK, SERVICE_ALERTS
 from lineage.states import PAGE
 
 WATCHDOG: Final = "Watchdog"
@@ -60,13 +60,13 @@ def _scrape_down(job: str, owner: str, *, is_outside: bool) -> AlertRule:
         is_outside=is_outside,
         expr=queries.scrape_down(job),
         hold="2m",
+        by=("job",),
         summary="Prometheus cannot scrape {{ $labels.job }}",
         description=(
-            "All targets of the scrape job {{ $labels.job }} have been down for 2m, since {since}:"
-            " alerts on their metrics cannot fire. Run `lineward status`; on Kubernetes begin with"
-            " `kubectl -n NAMESPACE get pods`. The service may be down, so `lineward runbook"
-            f" {SCRAPE_DOWN}` prints what to do. If no shell opens, read"
-            f" runbooks/pages/{SCRAPE_DOWN}.md in Lineward's repository."
+            "No target of the scrape job {{ $labels.job }} has answered for 2m, since {since}: all"
+            " targets are down, or Prometheus has no target of this job. Alerts on the metrics of"
+            f" this job cannot fire. {FIRST_LOOK} The runbook is also in Lineward's repository, if"
+            f" no shell opens: runbooks/pages/{SCRAPE_DOWN}.md."
         ),
     )
-    return row.alert(owner, since(SCRAPE_DOWN, job=job))
+    return row.alert(owner)

@@ -83,4 +83,6 @@ FORWARDING_STOPPED: Final = (
     "\nand\nsum(increase(lineage_marquez_forwarded_total[15m])) == 0"
 )
 DELIVERY_STUCK: Final = f"max({bridge('lineage_notification_oldest_undelivered_seconds')}) > 600"
-DELIVERY_FAILING: Final = "sum(increase(lineage_notification_failed_total[15m])) > 0"
+_FAILURES: Final = "increase(lineage_notification_failed_total[15m])"
+DELIVERY_FAILING: Final = f"sum({_FAILURES}) > 0"
+FREQUENT_FAILURES: Final = f"sort_desc(topk(3, sum by (channel, reason) ({_FAILURES}) > 0))"

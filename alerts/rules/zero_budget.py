@@ -71,11 +71,11 @@ def _event_alert(budget: Budget, owner: str) -> AlertRule:
         severity=PAGE,
         owner=owner,
         about=budget.about,
-        summary=f"{budget.name}: {_COUNT} bad {budget.subject.unit}, and the objective allows none",
+        summary=f"{budget.breach}: {_COUNT}",
         description=(
-            f"{_COUNT} {budget.subject.unit} of {budget.name} were bad in the last {_SHOWN_FOR}."
-            f" The objective is {budget.objective}: there is no error budget, so each one alerts."
-            f" Firing since {since(name, **own)}. {budget.subject.advice}"
+            f"{budget.breach}: {_COUNT} in the last {_SHOWN_FOR}. The objective is"
+            f" {budget.objective}: there is no error budget, so each one alerts. Firing since"
+            f" {since(name, **own)}. {budget.subject.advice}"
         ),
     )
 

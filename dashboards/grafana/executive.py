@@ -87,8 +87,9 @@ def today(asked: ObjectiveLookup) -> tuple[Panel, ...]:
             title="Open incidents (page)",
             description=(
                 "Open or acknowledged incidents with severity page: a critical dataset is bad,"
-                " or will be before it can be fixed. The on-call dashboard shows who was paged"
-                " and who acknowledged."
+                " or will be before it can be fixed. Incidents of the kinds `ingestion` and"
+                " `access` always page. The on-call dashboard shows who was paged and who"
+                " acknowledged."
             ),
             unit="short",
             queries=(Query(open_incidents("page")),),

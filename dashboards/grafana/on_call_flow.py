@@ -129,9 +129,8 @@ def notifications_panel() -> tuple[Panel, ...]:
             kind="bars",
             title="Notifications in 24 hours",
             description=(
-                "Notifications accepted by Slack, PagerDuty or a webhook, by channel and kind."
-                " Empty although incidents opened: check the failed attempts and the owners'"
-                " channels."
+                "Notifications accepted by their channel, by channel and kind. Empty"
+                " although incidents opened: check the failed attempts and the owners' channels."
             ),
             unit="short",
             queries=(Query(f"sort_desc({sent})", "{{channel}} {{kind}}"),),
@@ -144,8 +143,9 @@ def notifications_panel() -> tuple[Panel, ...]:
         _trend(
             "Failed delivery attempts",
             "In an hour, by channel and reason. Only passing faults (timeout, 429, 5xx) are"
-            " retried; a rejected token or channel is not. `gave_up` and `undelivered`: the"
-            " notification did not reach its channel.",
+            " retried; a rejected token or channel is not. `undelivered`: the notification has"
+            " waited for ten minutes, and is retried. `gave_up`: the notification was retried for a"
+            " day, and never reached its channel.",
             (Query(failed, "{{channel}}: {{reason}}"),),
             (links.runbook("NotificationDeliveryFailing"), links.debug(then=True)),
             width=10,

@@ -2,27 +2,41 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
+from alerts.notify.channels.channel import RETRYABLE_STATUSES
 from alerts.notify.channels.slack.responses import (
     DOUBTFUL_ERRORS,
+    RATE_LIMIT_ERRORS,
     RETRYABLE_ERRORS,
     TOKEN_ERRORS,
 )
 from alerts.notify.recipients import NO_CHANNEL, NO_PLATFORM
 from alerts.notify.sentences import NOT_CONFIGURED
+from alerts.rules.burn_windows import BURN_WINDOWS, ESCALATION_WINDOW
+from alerts.rules.rule_file import alert_names
 from collector.errors import InvalidEventError, TooLargeError, TooManyError
 from collector.settings import Limits
 from collector.shipper.shipper import TOO_LARGE
+from lineage.catalog import tables
+from lineage.catalog.engine import write_transaction
 from lineage.input_log.records import FOREIGN
 from runbooks.library import page_markdown
+from slis.evaluation.reasons import LIMIT_FAILED
+from slis.indicators.coverage import ACTIVE_SECONDS
 from slis.indicators.error_rate import PRUNED
+from slis.indicators.quality import assertions, schema_mismatch, unexpected_source
 from slis.stream.failures.set_aside import SET_ASIDE
 from slis.stream.kafka.store import EXPIRED
-from tests.runbooks.pasted import blocks
+from tests.runbooks.pasted import blocks, commands
+from tests.service import shop
+from tests.service.commandline import environ
 
 ROOT = Path(__file__).resolve().parents[2]
 # The collector stores a body that is rejected with one of these; other requests are not events.
@@ -162,3 +176,89 @@ def test_a_replay_to_marquez_waits_until_the_spool_forgets_the_event():
     """Compare the hour of the page with the time for which the spool has an event."""
     assert "until the event is over an hour old" in page_markdown("MarquezEventsSetAside")
     assert Limits().keep_seconds == 3_600
+
+
+def test_the_page_on_failed_limits_lists_their_datasets(embedded):
+    """Run the command of the page on a catalog with a long name, which a table would wrap.
+
+    Mutants: the metric of states, which has bad and critical datasets only; `grep` on the table,
+    which prints a part of the name.
+    """
+    name = f"raw/{'x' * 120}"
+    shop.fill(embedded)
+    shop.add_dataset(embedded, shop.NAMESPACE, name, state="unknown")
+    own = tables.dataset_state.c.dataset_key == shop.dataset_key(name)
+    with write_transaction(embedded) as connection:
+        connection.execute(update(tables.dataset_state).where(own).values(reason=LIMIT_FAILED))
+
+    line, *_ = "".join(blocks(page_markdown("LineageLimitsFailing"), "sh")).splitlines()
+    script = f'lineward() {{ {sys.executable} -m service.cli.main "$@"; }}; {line}'
+    given = environ(LINEWARD_CATALOG_URL=embedded.url.render_as_string(hide_password=False))
+    done = subprocess.run(
+        ["bash", "-c", script], env=given, capture_output=True, text=True, check=True
+    )
+    assert re.findall(r'"dataset": "(.*)"', done.stdout) == [name]
+    assert f'"dataset_namespace": "{shop.NAMESPACE}"' in done.stdout
+
+
+_LISTS = {"datasets", "unsourced", "incidents"}
+
+
+@pytest.mark.parametrize("name", [each for each in alert_names() if "Incident" not in each])
+def test_a_page_lists_datasets_before_it_asks_about_one(name: str):
+    """Find the list before the first `$DATASET`: such an alert names no dataset.
+
+    Mutant: `lineward why "$DATASET"` as the first command.
+    """
+    found = commands(page_markdown(name))
+    first = next((place for place, each in enumerate(found) if "$DATASET" in each), None)
+
+    if first is not None:
+        assert {each[0] for each in found[:first]} & _LISTS
+
+
+def test_pages_say_for_how_long_content_stays_bad():
+    """Compare the seven days and eight cycles of the pages with the code."""
+    days = {each.STANDS_DAYS for each in (assertions, schema_mismatch, unexpected_source)}
+    assert days | {ACTIVE_SECONDS / 86_400} == {7}
+
+    assert "seven days after the last failure" in page_markdown("quality")
+    assert "resolves when the same test passes" in page_markdown("quality")
+    assert "another code version, or seven days after the change" in page_markdown("schema_changed")
+    for name in ("provenance", "unexpected_source"):
+        assert "seven days after the first run with this source" in page_markdown(name)
+    for name in ("mapping", "EdgeCompletenessBurn"):
+        assert "after eight cycles, at least seven days" in page_markdown(name)
+
+
+@pytest.mark.parametrize("name", ["schema_changed", "LinewardIncidentPage"])
+def test_an_incident_about_an_intended_change_can_be_resolved(name: str):
+    """Find the command: nothing else ends such an incident on the same day."""
+    assert ["resolve", "$INCIDENT", "--note", "$NOTE"] in commands(page_markdown(name))
+
+
+def test_the_page_on_burns_says_when_each_alert_ends():
+    """Compare the times with the short windows, which end an alert."""
+    section = page_markdown("burn-rates").partition("## When the alert ends")[2]
+    rows = dict(re.findall(r"(?m)^\| \[?(\w+)\S* \| (within .*) \|$", section))
+    units = {"m": "minutes", "h": "hours"}
+    ends = {
+        severity: [f"{one.short[:-1]} {units[one.short[-1]]}" for one in windows]
+        for severity, windows in {
+            "page": [one for one in BURN_WINDOWS if one.severity == "page"],
+            "ticket": [one for one in BURN_WINDOWS if one.severity == "ticket"],
+            "ErrorBudgetEscalation": [ESCALATION_WINDOW],
+        }.items()
+    }
+
+    assert {name: re.findall(r"within (\d+ \w+)", text) for name, text in rows.items()} == ends
+
+
+def test_the_documentation_lists_each_temporary_failure():
+    """Compare the row with Slack's codes and the statuses of HTTP that are retried."""
+    document = (ROOT / "docs" / "delivery.md").read_text("utf-8")
+    (row,) = re.findall(r"(?m)^\| temporary \|.*", document)
+
+    codes = RATE_LIMIT_ERRORS | RETRYABLE_ERRORS | DOUBTFUL_ERRORS
+    assert set(re.findall(r"`([a-z_]+)`", row)) == codes
+    assert set(map(int, re.findall(r"\b(4\d\d)\b", row))) == RETRYABLE_STATUSES | {429}

@@ -253,11 +253,13 @@ def test_closing_the_api_keeps_the_calls_of_alertmanager(tmp_path: Path):
 
 def test_the_page_of_pages_names_the_kinds_that_always_page():
     """Compare the sentence with the table of kinds."""
-    sentence = re.search(r"The kinds (.*) always page\.", page_markdown("LinewardIncidentPage"))
+    dashboards = (ROOT / "docs" / "dashboards.md").read_text("utf-8")
+    for text in (page_markdown("LinewardIncidentPage"), dashboards):
+        sentence = re.search(r"[Tt]he kinds (.*?) always page\.", text)
 
-    assert sentence is not None
-    named = re.findall(r"`(\w+)`", sentence[1])
-    assert named == [kind.id for kind in FAULT_KINDS if kind.urgency == "page"]
+        assert sentence is not None
+        named = re.findall(r"`(\w+)`", sentence[1])
+        assert named == [kind.id for kind in FAULT_KINDS if kind.urgency == "page"]
 
 
 def test_the_restore_in_scaled_mode_stops_each_role_that_uses_the_catalog():

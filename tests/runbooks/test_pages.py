@@ -57,10 +57,13 @@ _URL = re.compile(r"http://127\.0\.0\.1:870([0-2])([^?\"'\s]*)")
 _ACTION = re.compile(r" *lineward act ")
 _ACTS = re.compile(r"lineward act ")
 _AT_ONCE = re.compile(
-    r" *lineward (retire|ack|ship|suppress|marquez resend (?!--bodies)|escalate) "
+    r" *lineward (retire|ack|ship|suppress|marquez resend (?!--bodies)|escalate|resolve"
+    r"|false-alarm) "
 )
 _ROLE_SETTING = re.compile(r"`LINEWARD_(PIPELINE|COLLECTOR|MARQUEZ)_")
-_CHANGING = {"act", "retire", "ack", "escalate", "resolve", "suppress", "ship", "marquez"}
+_CHANGING = {
+    *("act", "retire", "ack", "escalate", "resolve", "false-alarm", "suppress", "ship", "marquez")
+}
 _GROUPS = {"act", "marquez"}
 _SECTIONS = ("Meaning", "Impact", "Diagnosis", "Mitigation")
 # The image has no other programs: coreutils and grep of Debian, Python, and Lineward's own.

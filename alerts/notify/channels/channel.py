@@ -13,7 +13,7 @@ from lineage.process.clock import Clock
 _MAX_ERROR_CHARACTERS: Final = 300
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
-_RETRYABLE: Final = frozenset({408, 425})
+RETRYABLE_STATUSES: Final = frozenset({408, 425})
 
 Contact = Owner | EscalationStep
 
@@ -104,7 +104,7 @@ def from_status(status: int, text: str, retry_after: str | None) -> Retryable | 
     """
     if status == _TOO_MANY:
         return Retryable("rate_limited", text, parse_retry_after(retry_after))
-    if status >= _SERVER_ERROR or status in _RETRYABLE:
+    if status >= _SERVER_ERROR or status in RETRYABLE_STATUSES:
         return Retryable(f"http_{status}", text, is_in_doubt=True)
     return PermanentFailure(f"http_{status}", text)
 

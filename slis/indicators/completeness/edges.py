@@ -26,7 +26,8 @@ def judge_edges(expected: DataFrame, instants: DataFrame, gaps: DataFrame) -> Da
     """Judge the edges that must exist at each instant.
 
     Expected is what the policy or a JobEvent declares, what evidence shows, and what was in most
-    of a job's last runs; that ends when the job has read something else for eight cycles.
+    of a job's last runs; that ends when the job has read something else for eight cycles, and for
+    7 days.
 
     Args:
         expected: `completeness.schemas.EXPECTED_EDGES`.

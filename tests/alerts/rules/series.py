@@ -38,7 +38,7 @@ HEALTH = {
     'lineage_policy_in_force{role="service"}': "1x{n}",
     "lineage_notifications_undelivered": "0x{n}",
     "lineage_notification_oldest_undelivered_seconds": "0x{n}",
-    "lineage_notification_failed_total": "0x{n}",
+    'lineage_notification_failed_total{channel="slack:C1",reason="not_authed"}': "0x{n}",
 }
 
 

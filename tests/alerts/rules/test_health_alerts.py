@@ -20,10 +20,13 @@ SERVICE = {"area": "service", "owner": "platform"}
 OUTAGE = {**SERVICE, "root": "ingestion", "severity": "page"}
 MARQUEZ = {**SERVICE, "root": "marquez", "severity": "ticket"}
 
-FIRST_COMMANDS = (
-    "Run `lineward status`; on Kubernetes begin with `kubectl -n NAMESPACE get pods`. The service"
-    " may be down, so `lineward runbook LinewardScrapeDown` prints what to do. If no shell opens,"
-    " read runbooks/pages/LinewardScrapeDown.md in Lineward's repository."
+FIRST_LOOK = "Run `lineward status`; on Kubernetes begin with `kubectl -n NAMESPACE get pods`."
+NOT_SCRAPED = (
+    "No target of the scrape job lineward has answered for 2m, since 1970-01-01 01:01:00 +0000 UTC:"
+    " all targets are down, or Prometheus has no target of this job. Alerts on the metrics of this"
+    f" job cannot fire. {FIRST_LOOK} The runbook is also in Lineward's repository, if no shell"
+    " opens: runbooks/pages/LinewardScrapeDown.md. `lineward runbook LinewardScrapeDown` prints"
+    " what to do."
 )
 
 
@@ -55,7 +58,8 @@ def shipper_stopped(lag: str, waiting: str, failures: str, since: str) -> Expect
         " accept events, or a shipper does not run or hangs. The oldest event has waited for"
         f" {lag}. Shippers hold {waiting} events; {failures} attempts to send failed in the last"
         " 5m. The spools of the collectors keep the events until they are full. Firing since"
-        f" 1970-01-01 {since}:00 +0000 UTC.",
+        f" 1970-01-01 {since}:00 +0000 UTC. {FIRST_LOOK} `lineward runbook LineageShipperStopped`"
+        " prints what to do.",
     )
 
 
@@ -67,8 +71,7 @@ CASES = [
             "LinewardScrapeDown",
             {**OUTAGE, "job": "lineward", "reach": "outside"},
             "Prometheus cannot scrape lineward",
-            "All targets of the scrape job lineward have been down for 2m, since 1970-01-01"
-            f" 01:01:00 +0000 UTC: alerts on their metrics cannot fire. {FIRST_COMMANDS}",
+            NOT_SCRAPED,
         ),
     ),
     (
@@ -78,8 +81,7 @@ CASES = [
             "LinewardScrapeDown",
             {**OUTAGE, "job": "lineward", "reach": "outside"},
             "Prometheus cannot scrape lineward",
-            "All targets of the scrape job lineward have been down for 2m, since 1970-01-01"
-            f" 01:01:00 +0000 UTC: alerts on their metrics cannot fire. {FIRST_COMMANDS}",
+            NOT_SCRAPED,
         ),
     ),
     (
@@ -90,7 +92,9 @@ CASES = [
             {**SERVICE, "root": "limits", "severity": "ticket"},
             "3 datasets have no freshness limit because of an error of Lineward",
             "Lineward failed to learn the limit of 3 datasets, since 1970-01-01 01:01:00 +0000 UTC."
-            " Their freshness is unknown; all other datasets are evaluated as usual.",
+            " Their freshness is unknown; all other datasets are evaluated as usual. In the list"
+            " of `lineward datasets --state unknown`, these datasets have the reason"
+            " `limit_failed`. `lineward runbook LineageLimitsFailing` prints what to do.",
         ),
     ),
     (
@@ -101,7 +105,8 @@ CASES = [
             OUTAGE,
             "Collector is down: events sent over HTTP are being lost",
             "The collector has sent no heartbeat for 1m (normally one each second), since"
-            " 1970-01-01 01:01:00 +0000 UTC. Events that jobs send over HTTP are being lost.",
+            " 1970-01-01 01:01:00 +0000 UTC. Events that jobs send over HTTP are being lost."
+            f" {FIRST_LOOK} `lineward runbook LineageCollectorDown` prints what to do.",
         ),
     ),
     (
@@ -113,8 +118,10 @@ CASES = [
             "Collector cannot write to its spool",
             "3 group commits of the spool failed in 5m (disk full, spool full, or failed fsync),"
             " since now. The collector answers 503; senders that do not retry lose their events."
-            " Free space on the disk of the data folder, and do not delete spool.db. `lineward"
-            " status` names the disk.",
+            " If the disk of the data folder is full (`lineward status` names it), free space on"
+            " it. Never delete spool.db. If the spool has reached its maximum size, its reader has"
+            " stopped: the pipeline, or with a log in Kafka the shipper. `lineward runbook"
+            " LineageSpoolFailing` prints what to do.",
         ),
     ),
     (
@@ -127,7 +134,7 @@ CASES = [
             "The spool was damaged, or acknowledged events were missing from it, 1m 0s ago. The"
             " collector repaired the spool and accepts events. In total, at most 4 events were lost"
             " before the pipeline read them. Check the disk (`sudo dmesg`). Have producers send"
-            " their events again: `lineward runbook LineageSpoolDamaged` prints how.",
+            " their events again. `lineward runbook LineageSpoolDamaged` prints what to do.",
         ),
     ),
     (
@@ -139,7 +146,7 @@ CASES = [
             "3 events are set aside: the pipeline cannot process them",
             "3 events failed while other events were stored, and have not been posted again, since"
             " now. Their runs are missing from the catalog. `lineward act requeue-set-aside` lists"
-            " them by error.",
+            " them by error. `lineward runbook LineageEventsSetAside` prints what to do.",
         ),
     ),
     (
@@ -151,7 +158,8 @@ CASES = [
             "19.2k events wait for the pipeline, and their number is growing",
             "19.2k events are in the log and not yet in the catalog, growing by 600 a minute since"
             " 1970-01-01 00:48:00 +0000 UTC. The fullest spool uses 30% of its maximum size; when"
-            " it is full, its collector answers 503.",
+            " it is full, its collector answers 503. `lineward runbook LineageSpoolGrowing` prints"
+            " what to do.",
         ),
     ),
     (
@@ -179,7 +187,9 @@ CASES = [
             OUTAGE,
             "No event has reached the catalog for 7m 0s",
             "The pipeline committed its last batch 7m 0s ago (limit: 5m while events wait), and"
-            " 5 events have waited for 5m. Firing since 1970-01-01 01:06:00 +0000 UTC.",
+            " 5 events have waited for 5m. No incident of a dataset opens meanwhile: nobody is"
+            f" notified of late data. Firing since 1970-01-01 01:06:00 +0000 UTC. {FIRST_LOOK}"
+            " `lineward runbook LineageIngestionStopped` prints what to do.",
         ),
     ),
     (
@@ -191,8 +201,9 @@ CASES = [
             "SLIs were last evaluated 4m 0s ago",
             "The last evaluation was 4m 0s ago (limit: 2m; a negative time means that a clock was"
             " ahead). Until the next evaluation, good datasets are shown as unknown, bad ones stay"
-            " bad, and gauges of current states are not exported. Firing since"
-            " 1970-01-01 01:03:00 +0000 UTC.",
+            " bad, and gauges of current states are not exported. No incident of a dataset opens"
+            " meanwhile: nobody is notified of late data. Firing since 1970-01-01 01:03:00 +0000"
+            f" UTC. {FIRST_LOOK} `lineward runbook LineageEvaluationStale` prints what to do.",
         ),
     ),
     (
@@ -204,8 +215,9 @@ CASES = [
             "SLIs were last evaluated -58m 0s ago",
             "The last evaluation was -58m 0s ago (limit: 2m; a negative time means that a clock was"
             " ahead). Until the next evaluation, good datasets are shown as unknown, bad ones stay"
-            " bad, and gauges of current states are not exported. Firing since"
-            " 1970-01-01 01:01:00 +0000 UTC.",
+            " bad, and gauges of current states are not exported. No incident of a dataset opens"
+            " meanwhile: nobody is notified of late data. Firing since 1970-01-01 01:01:00 +0000"
+            f" UTC. {FIRST_LOOK} `lineward runbook LineageEvaluationStale` prints what to do.",
         ),
     ),
     (
@@ -218,9 +230,8 @@ CASES = [
             "lineage_sli_evaluated_timestamp_seconds has been absent for 5m, since"
             " 1970-01-01 01:01:00 +0000 UTC: no evaluation has ended yet, the catalog cannot be"
             " read (lineage_catalog_readable: 1; 1 is good), or no service leads"
-            " (lineage_service_leader: 1; 1 is good). Run `lineward status`; on Kubernetes begin"
-            " with `kubectl -n NAMESPACE get pods`. `lineward runbook LineageEvaluationAbsent`"
-            " prints what to do.",
+            f" (lineage_service_leader: 1; 1 is good). {FIRST_LOOK} `lineward runbook"
+            " LineageEvaluationAbsent` prints what to do.",
         ),
     ),
     _failing("service", "page", reach="outside"),
@@ -236,7 +247,8 @@ CASES = [
             "The service rejects the policy file",
             "The service has rejected the policy file for 2m, since 1970-01-01 01:01:00 +0000 UTC."
             " The previous policy stays in force until the file is valid. Do not restart the role"
-            " before: it would have no policy, or not start. `lineward status` shows the error.",
+            " before: it would have no policy, or not start. `lineward status` shows the error."
+            " `lineward runbook PolicyRejected` prints what to do.",
         ),
     ),
     (
@@ -255,7 +267,9 @@ CASES = [
             "The service started with an invalid policy file and has had no policy for 2m, since"
             " 1970-01-01 01:01:00 +0000 UTC. Until the file is valid, a service without a policy"
             " rejects all requests, also Alertmanager's. Incidents and notifications use the last"
-            " valid policy; without one, notifications go to the fallback channel.",
+            " valid policy; without one, notifications go to the fallback channel. `lineward policy"
+            " check FILE` shows the errors of the file. `lineward runbook PolicyNotInForce` prints"
+            " what to do.",
         ),
     ),
     (
@@ -267,7 +281,8 @@ CASES = [
             "Marquez has accepted no event for 15m",
             "At least 3 events have waited for Marquez for 15m, and Marquez has accepted none"
             " (lineage_marquez_up: 1). They stay in the spool until it is nearly full. Firing since"
-            " 1970-01-01 01:15:00 +0000 UTC.",
+            " 1970-01-01 01:15:00 +0000 UTC. `lineward runbook MarquezForwardingStopped` prints"
+            " what to do.",
         ),
     ),
     (
@@ -278,7 +293,8 @@ CASES = [
             MARQUEZ,
             "4 events were not forwarded to Marquez",
             "In the last hour, 4 events left a full spool before Marquez had accepted them"
-            " (lineage_marquez_unforwarded_total; expected: 0). Firing since now.",
+            " (lineage_marquez_unforwarded_total; expected: 0). Firing since now. `lineward runbook"
+            " MarquezEventsLost` prints what to do.",
         ),
     ),
     (
@@ -289,7 +305,8 @@ CASES = [
             MARQUEZ,
             "2 events were not accepted by Marquez",
             "In the last hour, 2 events that Marquez did not accept were set aside"
-            " (lineage_marquez_set_aside_total, by reason; expected: 0). Firing since now.",
+            " (lineage_marquez_set_aside_total, by reason; expected: 0). Firing since now."
+            " `lineward runbook MarquezEventsSetAside` prints what to do.",
         ),
     ),
     (
@@ -303,7 +320,9 @@ CASES = [
             {**SERVICE, "root": "delivery", "severity": "page", "reach": "outside"},
             "A notification has not been delivered for 11m 0s",
             "The oldest notification has waited for 11m 0s (limit: 10m); 2 notifications are"
-            " waiting. Their recipients have not been notified. Firing since now.",
+            " waiting. Their recipients have not been notified: inform them yourself. `lineward"
+            " incidents` lists the open incidents with their owners. Firing since now. `lineward"
+            " runbook NotificationDeliveryStuck` prints what to do.",
         ),
     ),
     (
@@ -314,10 +333,12 @@ CASES = [
             {**SERVICE, "root": "delivery", "severity": "ticket"},
             "Attempts to deliver notifications have been failing for 15m",
             "15 delivery attempts failed in the last 15m (expected: 0), since"
-            " 1970-01-01 00:42:00 +0000 UTC. 0 notifications are waiting and are retried. What a"
-            " provider rejects (invalid token, unknown channel) is not retried: correct the"
-            " channel. Then run `lineward act requeue-notifications CHANNEL`, read the plan, and"
-            " run it with `--yes`. With the channel `nobody`, nobody was notified: call the owner.",
+            " 1970-01-01 00:42:00 +0000 UTC. Most frequent failures (reason and channel):"
+            " not_authed slack:C1. 0 notifications are waiting and are retried. What a provider"
+            " rejects (invalid token, unknown channel) is not retried: correct the channel. Then"
+            " run `lineward act requeue-notifications CHANNEL`, read the plan, and run it with"
+            " `--yes`. With the reason `no_way` of the channel `nobody`, nobody was notified: call"
+            " the owner. `lineward runbook NotificationDeliveryFailing` prints what to do.",
         ),
     ),
 ]
@@ -376,7 +397,8 @@ def test_missing_counters_alert(tmp_path: Path):
         },
         "The counters of sli=accuracy, tier=critical are missing",
         "lineage_sli_total of sli=accuracy, tier=critical existed within the last day (1 series)"
-        " and has been absent for 10m: its objective is not monitored.",
+        " and has been absent for 10m: its objective is not monitored. `lineward runbook"
+        " LineageSeriesAbsent` prints what to do.",
     )
 
     assert alert_differences(tmp_path, FEW, series, At(70), At(71, (ticket,))) == ""

@@ -32,7 +32,8 @@ def test_an_open_incident_is_one_alert_to_its_owner(tmp_path: Path, severity: st
             labels,
             "Incident i-7 is open (kind: job_failed)",
             f"Incident i-7 is open, since {since}. Its kind is job_failed, and its owner"
-            f" is {OWNER}. The incident's message lists the affected datasets.",
+            f" is {OWNER}. The incident's message lists the affected datasets. `lineward incidents"
+            " i-7` shows the incident.",
         )
         for since in ("now", "1970-01-01 01:00:00 +0000 UTC")
     )

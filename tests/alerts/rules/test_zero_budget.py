@@ -23,11 +23,11 @@ def access_page(count: int, since: str = "now") -> ExpectedAlert:
     return ExpectedAlert(
         "UnauthorizedAccess",
         LABELS,
-        f"unauthorized_access: {count} bad accesses, and the objective allows none",
-        f"{count} accesses of unauthorized_access were bad in the last 1h. The objective is 1:"
-        f" there is no error budget, so each one alerts. Firing since {since}. The API allowed"
-        " these accesses against the policy, or did not audit them. Inform security now;"
-        " `lineward access-audit` lists the accesses.",
+        f"The API allowed accesses against the policy, or did not audit them: {count}",
+        f"The API allowed accesses against the policy, or did not audit them: {count} in the last"
+        " 1h. The objective is 1: there is no error budget, so each one alerts. Firing since"
+        f" {since}. Inform security now. `lineward runbook UnauthorizedAccess` prints how to find"
+        " the accesses.",
     )
 
 

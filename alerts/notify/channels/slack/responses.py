@@ -19,7 +19,7 @@ from alerts.notify.channels.channel import (
 _OK: Final = 200
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
-_TOO_FAST: Final = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+RATE_LIMIT_ERRORS: Final = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 RETRYABLE_ERRORS: Final = frozenset({"service_unavailable", "team_added_to_org"})
 # "It's possible some aspect of the operation succeeded before the error was raised."
 DOUBTFUL_ERRORS: Final = frozenset({"fatal_error", "internal_error", "request_timeout"})
@@ -67,7 +67,7 @@ def _from_response(answer: SlackResponse, token: str) -> Retryable | PermanentFa
     # A body that is no JSON stands in place of the code.
     code = answer.get("error") or ""
     error = cut_error(str(code), token)
-    if answer.status_code == _TOO_MANY or code in _TOO_FAST:
+    if answer.status_code == _TOO_MANY or code in RATE_LIMIT_ERRORS:
         headers = {name.lower(): value for name, value in answer.headers.items()}
         return Retryable("rate_limited", error, parse_retry_after(headers.get("retry-after")))
     if answer.status_code >= _SERVER_ERROR:
