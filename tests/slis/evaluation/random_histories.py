@@ -167,10 +167,11 @@ class History:
     """Estate in a catalog, to which changes come."""
 
     def __init__(self, engine, start, place="") -> None:
-        """Begin with the first six datasets; another place has datasets of its own."""
+        """Begin with the first six datasets; another place has datasets and names of its own."""
         self.engine = engine
         self.now = start
-        self.names = [(namespace + place, name) for namespace, name in _NAMES]
+        own = f"orders{place}"  # a name that is similar within its place alone
+        self.names = [(at + place, name.replace("orders", own)) for at, name in _NAMES]
         self.keys = [key(*name) for name in self.names]
         self.place = place
         for which in range(6):
