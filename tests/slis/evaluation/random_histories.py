@@ -38,7 +38,7 @@ POLICIES = (
         calendars=(_WEEK,),
         datasets=(
             *_COMMON,
-            DatasetRule("s3://*/mart/churn", tier="critical", limit="2h"),
+            DatasetRule("s3://*/mart/churn*", tier="critical", limit="2h"),
             DatasetRule("s3://*/ref/*", source=True),
         ),
     ),
@@ -170,8 +170,8 @@ class History:
         """Begin with the first six datasets; another place has datasets and names of its own."""
         self.engine = engine
         self.now = start
-        own = f"orders{place}"  # a name that is similar within its place alone
-        self.names = [(at + place, name.replace("orders", own)) for at, name in _NAMES]
+        # Names are similar within their place alone.
+        self.names = [(namespace + place, name + place) for namespace, name in _NAMES]
         self.keys = [key(*name) for name in self.names]
         self.place = place
         for which in range(6):
