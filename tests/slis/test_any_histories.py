@@ -119,7 +119,6 @@ _BROKEN = {
 }
 
 
-@pytest.mark.postgres_nightly("limits are learned and judged by the SQL of test_learning.py")
 def test_a_dataset_that_fails_is_unknown_and_the_others_are_evaluated(spark, catalog, monkeypatch):
     """Report the error, with its line, as the state of that dataset."""
     rows = CatalogRows(catalog, day(-40))
