@@ -33,7 +33,7 @@ from slis.evaluation.sli_schemas import (
     PAUSES,
 )
 from slis.evaluation.watched_evidence import COLUMNS, evidence_joins
-from slis.spark.planning import local_rows, spark_schema
+from slis.spark.planning import local_rows
 
 # The longest a gap of ours still excuses anything. Two cycles of a yearly job are longer.
 _GAP_DAYS = 60
@@ -235,9 +235,8 @@ class EvaluationInput:
         self._at = at
         self.rows = read_rows(engine, at.as_of, keys) if rows is None else rows
         """One row a dataset that is neither retired nor known under another name."""
-        self._rows = spark.createDataFrame(self.rows, spark_schema(_ROWS))
-        if keys is not None:
-            self._rows = self._rows.coalesce(1)  # few rows: no shuffle
+        frame = catalog_frames.small_frame(spark, self.rows, _ROWS)
+        self._rows = frame if keys is None else frame.coalesce(1)  # few rows: no shuffle
         self._described = self._rows.columns[: self._rows.columns.index("written_at")]
 
     @cached_property

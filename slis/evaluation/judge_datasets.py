@@ -57,6 +57,21 @@ def next_change() -> Column:
     return F.least(*(F.when(time >= as_of, time) for time in times))
 
 
+def count_states(judged: DataFrame) -> DataFrame:
+    """Count the datasets of each state at each instant: TALLIES without `excepted`.
+
+    Args:
+        judged: `sli_schemas.JUDGED`.
+    """
+    state = F.col("judgement.state")
+    return judged.groupBy("as_of", F.col("judgement.sli").alias("sli"), "tier", "tier_origin").agg(
+        F.count_if(state == GOOD).alias("good"),
+        F.count_if(state.isin(GOOD, BAD)).alias("total"),
+        F.count_if(state == UNKNOWN).alias("unknown"),
+        F.count_if(state == LEARNING).alias("learning"),
+    )
+
+
 def count_datasets(judged: DataFrame, known: DataFrame) -> DataFrame:
     """Count the datasets at each instant.
 
@@ -68,16 +83,7 @@ def count_datasets(judged: DataFrame, known: DataFrame) -> DataFrame:
         `sli_schemas.TALLIES`. What is learning or unknown is in no total. A tier of which nothing
         is good or bad has a row with a total of 0: no sample.
     """
-    state = F.col("judgement.state")
-    counted = judged.groupBy(
-        "as_of", F.col("judgement.sli").alias("sli"), "tier", "tier_origin"
-    ).agg(
-        F.count_if(state == GOOD).alias("good"),
-        F.count_if(state.isin(GOOD, BAD)).alias("total"),
-        F.count_if(state == UNKNOWN).alias("unknown"),
-        F.count_if(state == LEARNING).alias("learning"),
-        F.lit(0).cast("bigint").alias("excepted"),
-    )
+    counted = count_states(judged).withColumn("excepted", F.lit(0).cast("bigint"))
     zeros = [
         F.lit(0).cast("bigint").alias(name) for name in ("good", "total", "unknown", "learning")
     ]

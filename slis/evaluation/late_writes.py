@@ -9,7 +9,10 @@ commits while an evaluation runs is of the next one, however long ago the merge 
 """
 
 from datetime import datetime, timedelta
+from functools import reduce
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Engine, text
@@ -27,14 +30,15 @@ from slis.evaluation.counters import (
     hour_of,
 )
 from slis.evaluation.facts_as_of import activity, facts_as_of
-from slis.evaluation.input import EvaluationInput, EvaluationRange
-from slis.evaluation.judge_datasets import count_datasets, datasets_judged
-from slis.evaluation.sli_schemas import INSTANTS, WRITES
-from slis.spark.planning import local_rows
+from slis.evaluation.input import EvaluationInput, EvaluationRange, read_excuses, stream_keys
+from slis.evaluation.judge_datasets import count_states, datasets_judged
+from slis.evaluation.sli_schemas import GAPS, INSTANTS, WRITES
+from slis.spark.planning import local_rows, spark_schema
 from slis.stream.derived.activity import IS_BACKFILL_AMONG, NEWEST_MEANT_FOR
 
 LATE = timedelta(minutes=5)
 STEP = timedelta(minutes=5)
+_COLUMNS = f"{WRITES.rstrip()}, is_late boolean"
 # With the grid of a week, a bound on the work: 200 datasets x 2,016 instants.
 MAX_DATASETS = 200
 
@@ -76,15 +80,12 @@ def amend(spark: SparkSession, engine: Engine, at: EvaluationRange, policy: Poli
     if not late:
         return {}
     query = _WRITES.format(keys=key_list(late), **bounds)
-    writes = catalog_frames.frame(spark, engine, query, f"{WRITES}, is_late boolean").persist()
+    writes = catalog_frames.read_frame(engine, query, _COLUMNS)
     grid = _grid(spark, min(late.values()), at.previous_as_of)
     given = EvaluationInput(spark, engine, at, policy, keys=late)
-    before = _tallied(writes.where("NOT is_late"), grid, given)
-    after = _tallied(writes, grid, given)
-    try:
-        return _difference(before, after)
-    finally:
-        writes.unpersist()
+    tallied = _Tallies(spark, engine, given, at.as_of, grid)
+    in_time = writes.filter(pc.invert(writes["is_late"]))
+    return _difference(tallied.of(in_time), tallied.of(writes))
 
 
 def _bounds(engine: Engine, at: EvaluationRange) -> dict[str, int]:
@@ -116,25 +117,39 @@ def _grid(spark: SparkSession, first: datetime, last: datetime) -> DataFrame:
     return local_rows(spark, [(start + number * STEP,) for number in range(count)], INSTANTS)
 
 
-def _tallied(writes: DataFrame, grid: DataFrame, given: EvaluationInput) -> DataFrame:
-    """Count by hour, each write known from when it was."""
-    facts = activity(writes.withColumn("landed_at", F.col("written_at")))
-    at_instants = facts_as_of(facts, given.datasets(), grid)
-    judged = datasets_judged(
-        at_instants, given.edges_into_streams(), given.gaps(None), given.pauses()
-    )
-    hour = F.date_trunc("hour", "as_of").alias("hour")
-    return (
-        count_datasets(judged, at_instants)
-        .groupBy("sli", "tier", hour)
-        .agg(*(F.sum(name).alias(name) for name in AMOUNT_NAMES))
-    )
+class _Tallies:
+    """Counts by hour, each write known from when it was."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        engine: Engine,
+        given: EvaluationInput,
+        as_of: datetime,
+        grid: DataFrame,
+    ) -> None:
+        self._spark, self._given, self._grid = spark, given, grid
+        self._pauses = given.pauses()
+        # A join with no rows is planned like one with many, and with all that it joins.
+        self._edges = given.edges_into_streams() if stream_keys(given.rows) else None
+        gaps = read_excuses(engine, as_of, None)
+        self._gaps = catalog_frames.small_frame(spark, gaps, GAPS) if gaps.num_rows else None
+
+    def of(self, writes: pa.Table) -> DataFrame:
+        """Return the amounts of these writes, by SLI, tier and hour."""
+        written = self._spark.createDataFrame(writes, spark_schema(_COLUMNS))
+        facts = activity(written.withColumn("landed_at", F.col("written_at")))
+        known = facts_as_of(facts, self._given.datasets(), self._grid)
+        judged = datasets_judged(known, self._edges, self._gaps, self._pauses)
+        hour = F.date_trunc("hour", "as_of").alias("hour")
+        amounts = (F.sum(name).alias(name) for name in AMOUNT_NAMES)
+        return count_states(judged).groupBy("sli", "tier", hour).agg(*amounts)
 
 
 def _difference(before: DataFrame, after: DataFrame) -> Amounts:
     amounts: Amounts = {}
-    for frame, sign in ((after, 1.0), (before, -1.0)):
-        for row in catalog_frames.frame_rows(frame):
-            place = (row["sli"], row["tier"], hour_of(row["hour"]))
-            add_amounts(amounts, place, amounts_of(row, weight=sign * STEP.total_seconds()))
+    signed = (frame.withColumn("sign", F.lit(sign)) for frame, sign in ((after, 1), (before, -1)))
+    for row in catalog_frames.frame_rows(reduce(DataFrame.unionByName, signed)):
+        place = (row["sli"], row["tier"], hour_of(row["hour"]))
+        add_amounts(amounts, place, amounts_of(row, weight=row["sign"] * STEP.total_seconds()))
     return amounts

@@ -70,6 +70,11 @@ class Databases:
                 return engine
         return self._open(self._create(self._template))
 
+    def copy(self, engine: Engine) -> Engine:
+        """Return an engine of a new database with the tables and rows of this one."""
+        engine.dispose()  # PostgreSQL copies no database that is in use
+        return self._open(self._create(str(engine.url.database)))
+
     def give_back(self, engine: Engine) -> None:
         """Close the engine, and keep its database for another test."""
         engine.dispose()

@@ -31,6 +31,7 @@ from slis.indicators.accuracy.sql_inputs import (
 )
 from slis.indicators.accuracy.sql_match import asked_names, mentioned_names, sql_evidence
 from slis.indicators.accuracy.sql_parse import parsed_sql
+from slis.spark.planning import computed_once
 from slis.stream.names.canonical import LINKS
 
 _MOST_TEXTS, _MOST_RUNS = 500, 5_000  # of a turn, the oldest first
@@ -122,33 +123,29 @@ def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[FrameRow
     """Return the edges that were compared, and the inputs of runs that name none."""
 
     def read(query: str, columns: str) -> DataFrame:
-        return catalog_frames.frame(spark, engine, query, columns)
+        rows = catalog_frames.read_frame(engine, query, columns)
+        return catalog_frames.small_frame(spark, rows, columns)
 
     touching = _TOUCHED.format(due=due)
     touched = read(touching, TOUCHED)
     ran = parsed_statements(read(_NAMES.format(due=due), _OF_TEXT))
-    # Each is used several times: as one plan, Spark would work them out as often.
-    known = mentioned_names(read(_KNOWN, KNOWN_NAMES), ran).persist()
-    asked = asked_names(ran, touched, known).persist()
     roots = f"SELECT root_run_id FROM ({due}) AS due"  # noqa: S608 - our own query
-    try:
-        shown = sql_evidence(asked, touched, known, read(_LEADS.format(touched=touching), LEADS))
+    leads = read(_LEADS.format(touched=touching), LEADS)
+    # Each is used several times: as one plan, Spark would work them out as often.
+    with (
+        computed_once(mentioned_names(read(_KNOWN, KNOWN_NAMES), ran)) as known,
+        computed_once(asked_names(ran, touched, known)) as asked,
+        computed_once(sql_evidence(asked, touched, known, leads)) as shown,
+    ):
         whole = whole_writes(spark, engine, roots)
-        counted = shown.join(whole, ["root_run_id", "downstream_key"], "left_anti").persist()
-        try:
-            runs = read(_RUNS.format(due=due), SQL_RUNS)
-            reported = read(REPORTED.format(roots=roots), SOURCES)
-            return (
-                catalog_frames.frame_rows(
-                    compare_edges(select_runs_with_inputs(counted, runs), reported)
-                ),
-                catalog_frames.frame_rows(select_runs_without_inputs(counted, runs)),
-            )
-        finally:
-            counted.unpersist()
-    finally:
-        known.unpersist()
-        asked.unpersist()
+        counted = shown.join(whole, ["root_run_id", "downstream_key"], "left_anti")
+        runs = read(_RUNS.format(due=due), SQL_RUNS)
+        reported = read(REPORTED.format(roots=roots), SOURCES)
+        compared = compare_edges(select_runs_with_inputs(counted, runs), reported)
+        return (
+            catalog_frames.frame_rows(compared),
+            catalog_frames.frame_rows(select_runs_without_inputs(counted, runs)),
+        )
 
 
 def parsed_statements(names: DataFrame) -> DataFrame:

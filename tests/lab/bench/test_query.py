@@ -2,10 +2,13 @@
 
 from lab.bench.query import query
 from lab.bench.query.questions import estates
+from tests.suite.classes import interpreter_variables
 
 
 def test_a_small_estate_is_queried_alone_and_during_events(monkeypatch):
     """Run service, pipeline and 1,000 events a second for 100 datasets."""
+    for name, value in interpreter_variables().items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setattr(query, "_WARM_SECONDS", 2.0)
     monkeypatch.setattr(query, "estates", lambda scale: [next(estates(scale))])
 

@@ -49,9 +49,9 @@ def _kinds(engine: Engine) -> dict[str, str]:
 
 
 @pytest.fixture
-def stored(first) -> Engine:
+def stored(at_revision) -> Engine:
     """Return a catalog of the release before, with events of three days."""
-    migrate(first, to="0022")
+    first = at_revision("0022")
     for days in (2, 1, 0):
         if first.dialect.name == "postgresql":
             make_partition(first, "event", ago(days))

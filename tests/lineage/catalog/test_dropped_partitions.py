@@ -30,6 +30,7 @@ from tests.lineage.catalog.partitioned import (
     write_row,
     writes,
 )
+from tests.suite.examples import is_long
 
 _postgres = pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 DAYS = {"event_days": 7, "write_days": 180, "audit_days": 400}
@@ -274,13 +275,14 @@ def test_batches_land_while_ranges_are_dropped(catalog):
     assert _tables(catalog, "event_2%") == []
 
 
+_EXAMPLES = 100 if is_long() else 25
 # Times around the limits of retention and of ranges.
 _AGES = st.sampled_from([-9, -2, 0, 7, 8, 9, 180, 201, 202, 203, 204, 210, 300, 301, 560, 700])
 _WRITES = st.lists(st.tuples(st.integers(1, 4), _AGES, st.sampled_from("ab")), max_size=15)
 
 
 @pytest.mark.postgres
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=_EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_WRITES, st.lists(_AGES, max_size=5), st.sets(st.integers(1, 3)), st.sets(st.integers(1, 4)))
 def test_partitions_leave_the_rows_that_deleting_leaves(both, written, arrived, known, slow):
     """Generate rows of datasets that are gone, slow or neither: both databases keep the same."""
@@ -313,7 +315,7 @@ _DAYS = st.sampled_from([None, 700, 301, 211, 203, 180, 0, -2, -60])
 
 
 @pytest.mark.postgres
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=_EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(st.integers(1, 6), _AGES), max_size=10, unique_by=lambda one: one[0]),
     st.lists(st.tuples(st.integers(1, 6), _AGES), max_size=10, unique_by=lambda one: one[0]),

@@ -36,9 +36,9 @@ _FILE = "SELECT pg_relation_filenode(CAST(:name AS regclass))"
 
 
 @pytest.fixture
-def stored(first) -> Engine:
+def stored(at_revision) -> Engine:
     """Return a catalog of the release before, with rows of long ago, of now and of next year."""
-    migrate(first, to="0017")
+    first = at_revision("0017")
     now = _now()
     put(first, tables.event, *(event_row(at) for at in (1, now, now + _AHEAD)))
     put(first, tables.dataset_write, *(write_row(1, at, bucket=at) for at in (now, now + _AHEAD)))

@@ -53,9 +53,9 @@ _OLD_MERGE = (
 
 
 @pytest.fixture
-def stored(first) -> Engine:
+def stored(at_revision) -> Engine:
     """Return a catalog of the release before, with two runs and a batch, migrated."""
-    migrate(first, to="0019")
+    first = at_revision("0019")
     _merge_old(first, 1, 5)
     _merge_old(first, 2, 6)
     put(first, tables.batch, _BATCH)

@@ -286,6 +286,23 @@ def after(path, old, new):
     return file
 
 
+def after_each(path, old, versions):
+    """Yield each version, and the policy file with `old` in force after it was written."""
+    file = None
+    for version in versions:
+        if file is None or file.error is None:  # `old` is in force no more
+            path.write_text(old)
+            file = settled(path)
+        path.write_text(version)
+        file.current()
+        yield version, file
+
+
+def beginnings(text):
+    """Return the text cut at each byte."""
+    return (text[:length] for length in range(len(text)))
+
+
 def is_within(token, known):
     """Return whether a token may do no more than one of the tokens that were in force."""
     return any(
@@ -303,19 +320,18 @@ def test_a_cut_version_adds_no_right_to_a_token(tmp_path, edit, whole):
     """Cut at each byte of the new version: no token sees more, may do more or expires later."""
     path, edited = tmp_path / "lineward.yaml", edit(whole)
     known = parse_policy(whole).guard.tokens
-    for length in range(len(edited)):
-        guard = after(path, whole, edited[:length]).current().guard
-        assert guard is not None, edited[:length]
-        assert all(is_within(token, known) for token in guard.tokens), edited[:length]
+    for cut, file in after_each(path, whole, beginnings(edited)):
+        guard = file.current().guard
+        assert guard is not None, cut
+        assert all(is_within(token, known) for token in guard.tokens), cut
 
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_no_new_token_is_taken_from_a_cut_version(tmp_path, edit):
     """Reject it: its missing last lines may restrict it."""
     path, edited = tmp_path / "lineward.yaml", edit(FULL + TEAM + NEW)
-    for length in range(len(edited)):
-        guard = after(path, FULL + TEAM, edited[:length]).current().guard
-        assert {token.name for token in guard.tokens} <= {"team"}, edited[:length]
+    for cut, file in after_each(path, FULL + TEAM, beginnings(edited)):
+        assert {token.name for token in file.current().guard.tokens} <= {"team"}, cut
 
 
 @pytest.mark.parametrize(
@@ -394,11 +410,10 @@ def test_fewer_rights_need_no_end(tmp_path, version):
 )
 def test_no_beginning_of_the_file_in_force_is_taken(tmp_path, whole):
     """Keep owners, tiers and datasets, whatever line the half-written file ends with."""
-    path = tmp_path / "lineward.yaml"
-    for length in range(len(whole)):
-        for cut in (whole[:length], whole[:length] + " \n\n" * whole[:length].endswith("\n")):
-            file = after(path, whole, cut)
-            assert file.current() == parse_policy(whole), cut
+    path, policy = tmp_path / "lineward.yaml", parse_policy(whole)
+    lines = (f"{cut} \n\n" for cut in beginnings(whole) if cut.endswith("\n"))
+    for cut, file in after_each(path, whole, [*beginnings(whole), *lines]):
+        assert file.current() == policy, cut
 
 
 @pytest.mark.parametrize("edit", EDITS[:4])
@@ -406,9 +421,9 @@ def test_a_file_with_an_end_is_safe_whatever_was_edited(tmp_path, edit):
     """Cut at each byte: use the policy in force, or all of the new one."""
     path, whole = tmp_path / "lineward.yaml", f"{FULL}...\n"
     edited = edit(whole)
-    for length in range(len(edited)):
-        policy = after(path, whole, edited[:length]).current()
-        assert policy in (parse_policy(whole), parse_policy(edited)), edited[:length]
+    policies = parse_policy(whole), parse_policy(edited)
+    for cut, file in after_each(path, whole, beginnings(edited)):
+        assert file.current() in policies, cut
 
 
 @pytest.mark.parametrize(
@@ -498,6 +513,6 @@ def test_files_without_a_line_break_at_their_end_are_policies(tmp_path):
 def test_no_beginning_of_a_file_without_a_line_break_at_its_end_is_taken(tmp_path):
     """Cut at each byte."""
     old = "owners: [{name: shop, slack: S}]\ndatasets:\n- match: s3://lake/mart\n  tier: critical"
-    for length in range(1, len(old)):
-        file = after(tmp_path / "lineward.yaml", old, old[:length])
-        assert (file.current(), bool(file.error)) == (parse_policy(old), True), old[:length]
+    path, policy = tmp_path / "lineward.yaml", parse_policy(old)
+    for cut, file in after_each(path, old, list(beginnings(old))[1:]):
+        assert (file.current(), bool(file.error)) == (policy, True), cut

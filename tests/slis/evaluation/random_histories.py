@@ -38,7 +38,7 @@ POLICIES = (
         calendars=(_WEEK,),
         datasets=(
             *_COMMON,
-            DatasetRule("s3://*/mart/churn", tier="critical", limit="2h"),
+            DatasetRule("s3://*/mart/churn*", tier="critical", limit="2h"),
             DatasetRule("s3://*/ref/*", source=True),
         ),
     ),
@@ -167,10 +167,11 @@ class History:
     """Estate in a catalog, to which changes come."""
 
     def __init__(self, engine, start, place="") -> None:
-        """Begin with the first six datasets; another place has datasets of its own."""
+        """Begin with the first six datasets; another place has datasets and names of its own."""
         self.engine = engine
         self.now = start
-        self.names = [(namespace + place, name) for namespace, name in _NAMES]
+        # Names are similar within their place alone.
+        self.names = [(namespace + place, name + place) for namespace, name in _NAMES]
         self.keys = [key(*name) for name in self.names]
         self.place = place
         for which in range(6):

@@ -23,6 +23,10 @@ from tests.slis.lake.lakes import writer_of
 from tests.slis.sli_frames import day
 
 POLICY = Policy(datasets=(DatasetRule("shop/core", tier="critical", limit="2h", owner="sales"),))
+_SHORT = (
+    "tests/slis/evaluation/test_clocks.py"
+    "::test_evaluation_continues_once_the_clock_is_right_again[30 days, 0:00:00]"
+)
 _JUMPS = [timedelta(minutes=1), timedelta(hours=1), timedelta(days=30)]
 
 
@@ -31,7 +35,14 @@ def _state(rows):
     return row
 
 
-@pytest.mark.parametrize("jump", _JUMPS, ids=str)
+@pytest.mark.parametrize(
+    "jump",
+    [
+        *(pytest.param(jump, marks=pytest.mark.nightly(short=_SHORT)) for jump in _JUMPS[:2]),
+        _JUMPS[2],
+    ],
+    ids=str,
+)
 def test_evaluation_continues_once_the_clock_is_right_again(spark, embedded, jump):
     """Evaluate at once.
 

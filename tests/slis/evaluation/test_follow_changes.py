@@ -1,5 +1,6 @@
 """Evaluations that follow changes give the rows of an evaluation of everything."""
 
+import shutil
 import tempfile
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ from sqlalchemy import text
 from structlog.testing import capture_logs
 
 from lineage.catalog import tables
-from lineage.catalog.engine import catalog_url, migrate, open_catalog
+from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.catalog.meta_keys import CHANGES_MISSED
 from lineage.process.clock import from_micros
 from slis.evaluation import estate_judging
@@ -36,14 +37,20 @@ from tests.slis.sli_frames import day
 
 _STATE = ("dataset_key", "sli", "state", "reason", "evidence", "limit_seconds", "limit_origin")
 _SHORT = "tests/slis/evaluation/test_follow_changes.py::test_any_history_gives_the_rows_of_all"
-_SHORT_KINDS = "tests/slis/evaluation/test_follow_changes.py::test_each_kind_of_change_is_followed"
-# One of each way to find a dataset: by time, by a trigger, by another dataset, by a gap.
-_OF_EACH_WAY = {
-    *("a limit passes", "its run is lost", "its first day ends", "its clock is ahead"),
-    *("a write", "the policy", "an edge", "a learned limit", "it is retired"),
-    *("a late upstream", "a similar name", "an input of a stream"),
-    *("a gap excuses it no more", "event logs are read after its deadline"),
-}
+_SHORT_KINDS = "tests/slis/evaluation/test_follow_changes.py::test_a_change_of_each_way_is_followed"
+# One of each way to find a dataset: by time, by a trigger, by another dataset, by a gap. Each is in
+# a place of its own: no other change of its step has its datasets judged again.
+_ROUNDS = (
+    (
+        (
+            *("an edge", "a write", "a learned limit", "it is retired", "a late upstream"),
+            *("an input of a stream", "a similar name", "its clock is ahead"),
+        ),
+        ("a limit passes", "its run is lost"),
+        ("its first day ends",),
+    ),
+    (("a gap excuses it no more",), ("event logs are read after its deadline",), ("the policy",)),
+)
 _QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
@@ -54,22 +61,36 @@ def _no_whole_evaluation(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def estate():
+def estate(empty_catalog):
     """Open a catalog for histories that follow each other, each in a place of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        yield (opened := _Estate(Path(folder)))
+        yield (opened := _Estate(Path(folder), empty_catalog))
         opened.engine.dispose()
+
+
+@pytest.fixture
+def judged(spark, tmp_path, empty_catalog):
+    """Return such a catalog for this test alone, after the evaluation of everything."""
+    estate = _Estate(tmp_path, empty_catalog)
+    estate.begin(spark)
+    yield estate
+    estate.engine.dispose()
 
 
 class _Estate:
     """Catalog with an estate, and the evaluations of it."""
 
-    def __init__(self, folder) -> None:
+    def __init__(self, folder, empty_catalog) -> None:
+        shutil.copy(empty_catalog, folder)
         self.engine = open_catalog(catalog_url(folder))
-        migrate(self.engine)
         self.memory = EvaluationMemory()
         self.expected = _Expected(self.engine)
         self.now, self.place = day(0), 0
+
+    def begin(self, spark):
+        """Judge everything, once."""
+        if self.memory.estate is None:
+            evaluate(spark, self.engine, POLICIES[0], day(0), memory=self.memory)
 
     def history(self):
         """Return a history in a new place."""
@@ -82,7 +103,20 @@ class _Estate:
         for change in changes:
             history.apply(change)
         history.wait(later)
-        self.now = history.now
+        return self._evaluate(spark, history.now, policy, waits)
+
+    def take_together(self, spark, histories, number):
+        """Take that step of each of these kinds at once, in its history."""
+        for kind, history in histories.items():
+            history.now = self.now
+            for change in KINDS[kind][number][0]:
+                history.apply(change)
+        _, laters, policies, _ = zip(*(KINDS[kind][number] for kind in histories), strict=True)
+        now = self.now + timedelta(seconds=max(laters))
+        return self._evaluate(spark, now, max(policies), None)
+
+    def _evaluate(self, spark, now, policy, waits):
+        self.now = now
         waiting = None if waits is None else self.now - timedelta(seconds=waits)
         given = {"memory": self.memory, "backlog_since": waiting}
         evaluate(spark, self.engine, POLICIES[policy], self.now, **given)
@@ -91,33 +125,31 @@ class _Estate:
         return POLICIES[policy], waiting
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind in _OF_EACH_WAY])
-def test_each_kind_of_change_is_followed(spark, estate, kind):
-    """Compare states, judgements and tallies after a change of this kind alone."""
-    _check_kind(spark, estate, kind)
+@pytest.mark.parametrize("steps", _ROUNDS, ids=["facts and time", "inputs of all datasets"])
+def test_a_change_of_each_way_is_followed(spark, estate, steps):
+    """Compare states, judgements and tallies after the changes of each step."""
+    estate.begin(spark)
+    histories = {kind: estate.history() for kinds in steps for kind in kinds}
+    estate.take_together(spark, histories, 0)
+    for kinds in steps:
+        given = estate.take_together(spark, {kind: histories[kind] for kind in kinds}, 1)
+        estate.expected.compare(spark, *given)
 
 
 @pytest.mark.nightly(short=_SHORT_KINDS)
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in _OF_EACH_WAY])
-def test_each_other_kind_of_change_is_followed(spark, estate, kind):
-    """Compare them after a change of the other kinds."""
-    _check_kind(spark, estate, kind)
-
-
-def _check_kind(spark, estate, kind):
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_change_is_followed(spark, estate, kind):
+    """Compare them after a change of this kind alone."""
+    estate.begin(spark)
     history = estate.history()
-    if estate.memory.estate is None:
-        evaluate(spark, estate.engine, POLICIES[0], day(0), memory=estate.memory)
     for step in KINDS[kind]:
         given = estate.take(spark, history, step)
     estate.expected.compare(spark, *given)
 
 
-def test_a_forgotten_change_is_found_within_the_hour(spark, monkeypatch, tmp_path):
+def test_a_forgotten_change_is_found_within_the_hour(spark, monkeypatch, judged):
     """Log and count the dataset; a limit without its trigger stands for an error of ours."""
-    estate = _Estate(tmp_path)
-    evaluate(spark, estate.engine, POLICIES[0], day(0), memory=estate.memory)
-    history = estate.history()
+    estate, history = judged, judged.history()
     estate.take(spark, history, ([written(ORDERS, 60)], 1, 0, None))
     with estate.engine.begin() as connection:
         connection.execute(text("DROP TRIGGER dataset_limit_added"))
@@ -133,60 +165,53 @@ def test_a_forgotten_change_is_found_within_the_hour(spark, monkeypatch, tmp_pat
     assert estate.memory.estate.whole_at == history.now
     with estate.engine.connect() as connection:
         assert read_meta_number(connection, CHANGES_MISSED) == 1
-    estate.engine.dispose()
 
 
-def test_an_evaluation_without_a_change_starts_no_spark_job(spark, tmp_path):
+def test_an_evaluation_without_a_change_starts_no_spark_job(spark, judged):
     """Start jobs for a write, and none for an estate in which nothing changed."""
-    estate = _Estate(tmp_path)
-    evaluate(spark, estate.engine, POLICIES[0], day(0), memory=estate.memory)
-    history = estate.history()
+    history = judged.history()
     jobs = []
     # Patterns of names are counted for an hour, and the stream is late after an hour.
     for number, changes in enumerate(([written(ORDERS)], [], [])):
         later = 7_200 if number else 1
         group = f"evaluation {number}"
         spark.sparkContext.setJobGroup(group, group)
-        estate.take(spark, history, (changes, later, 0, None))
+        judged.take(spark, history, (changes, later, 0, None))
         jobs.append(len(spark.sparkContext.statusTracker().getJobIdsForGroup(group)))
 
     assert jobs[0] > 0
     assert jobs[2] == 0
-    estate.engine.dispose()
 
 
-def test_an_evaluation_of_another_process_is_followed_by_one_of_everything(spark, tmp_path):
+def test_an_evaluation_of_another_process_is_followed_by_one_of_everything(spark, judged):
     """Forget what was remembered: the other one has taken the notes of changes."""
-    estate = _Estate(tmp_path)
-    evaluate(spark, estate.engine, POLICIES[0], day(0), memory=estate.memory)
-    evaluate(spark, estate.engine, POLICIES[0], day(0, 1), memory=EvaluationMemory())
+    evaluate(spark, judged.engine, POLICIES[0], day(0, 1), memory=EvaluationMemory())
 
-    evaluate(spark, estate.engine, POLICIES[0], day(0, 2), memory=estate.memory)
+    evaluate(spark, judged.engine, POLICIES[0], day(0, 2), memory=judged.memory)
 
-    assert estate.memory.estate.whole_at == day(0, 2)
-    estate.engine.dispose()
+    assert judged.memory.estate.whole_at == day(0, 2)
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=_QUIET)
-@given(st.lists(STEPS, min_size=2, max_size=4))
-def test_any_history_gives_the_rows_of_all(spark, steps):
+@settings(max_examples=2, deadline=None, suppress_health_check=_QUIET)
+@given(st.lists(STEPS, min_size=2, max_size=3))
+def test_any_history_gives_the_rows_of_all(spark, empty_catalog, steps):
     """Compare states, judgements, tallies, counters and hours after each step."""
-    _check(spark, steps)
+    _check(spark, empty_catalog, steps)
 
 
 @pytest.mark.nightly(short=_SHORT)
 @settings(max_examples=200, deadline=None, suppress_health_check=_QUIET)
 @given(st.lists(STEPS, min_size=2, max_size=6))
-def test_many_histories_give_the_rows_of_all(spark, steps):
+def test_many_histories_give_the_rows_of_all(spark, empty_catalog, steps):
     """Compare them in 200 histories."""
-    _check(spark, steps)
+    _check(spark, empty_catalog, steps)
 
 
-def _check(spark, steps):
+def _check(spark, empty_catalog, steps):
     with tempfile.TemporaryDirectory() as folder:
-        estate = _Estate(Path(folder))
+        estate = _Estate(Path(folder), empty_catalog)
+        estate.begin(spark)
         history = estate.history()
-        evaluate(spark, estate.engine, POLICIES[0], day(0), memory=estate.memory)
         for step in steps:
             given = estate.take(spark, history, step)
             estate.expected.compare(spark, *given)

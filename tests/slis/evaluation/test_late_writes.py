@@ -14,6 +14,7 @@ from slis.evaluation.late_writes import amend
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day
 
+pytestmark = pytest.mark.postgres_nightly("amended by the SQL of test_evaluation.py")
 POLICY = Policy(datasets=(DatasetRule("shop/core.orders", tier="critical", limit="2h"),))
 HALF_OF_10_TO_HALF_OF_12 = {10: 1_800, 11: 3_600, 12: 1_800}
 
@@ -80,6 +81,35 @@ def test_a_late_backfill_makes_no_hour_good(spark, rows):
     rows.batch(day(1, 13, 0.5))
 
     assert _amended(spark, rows, 1, after=1, last=2) == {4: 1_800}
+
+
+@pytest.mark.parametrize("catalogs", ["sqlite"], indirect=True)
+def test_hours_that_a_gap_excused_are_good_and_unknown_no_more(spark, rows):
+    """Take unknown seconds away: the collector was silent as the dataset became overdue."""
+    gap = {"started_at": to_micros(day(1, 6)), "ended_at": to_micros(day(1, 11))}
+    with write_transaction(rows.engine) as connection:
+        connection.execute(insert(tables.ingestion_gap), gap)
+    rows.written(rows.core, day(1, 10, 30), landed=day(1, 13, 0.5))
+    rows.batch(day(1, 13, 0.5))
+
+    found = amend(spark, rows.engine, EvaluationRange(day(1, 13, 1), day(1, 13), 1, 2), POLICY)
+
+    hours = {hour: amounts for (sli, _, hour), amounts in found.items() if sli == "M2"}
+    unknown = {from_micros(at).hour: lost for at, (_, _, lost) in hours.items() if lost}
+    assert unknown == {hour: -good for hour, good in HALF_OF_10_TO_HALF_OF_12.items()}
+
+
+@pytest.mark.parametrize("catalogs", ["sqlite"], indirect=True)
+def test_a_stream_is_good_while_its_late_input_has_nothing_newer(spark, rows):
+    """Amend the hours after 12:30 too, although the limit of two hours is over."""
+    raw, late = rows.dataset("raw"), {"landed": day(1, 13, 0.5)}
+    rows.edge(raw, rows.core, day(1))
+    rows.written(raw, day(1, 10), **late)
+    rows.written(rows.core, day(1, 10, 30), is_streaming=True, **late)
+    rows.batch(day(1, 13, 0.5))
+    renew_policies(rows.engine, POLICY)
+
+    assert _amended(spark, rows, 1, after=1, last=2) == {10: 1_800, 11: 3_600, 12: 3_600}
 
 
 def test_a_late_history_load_makes_no_hour_good(spark, rows):

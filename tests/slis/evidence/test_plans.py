@@ -4,10 +4,11 @@ import pytest
 from pyspark.sql import functions as F
 
 from slis.evidence.plans import streamed_folder, streamed_topics, touched_tables
+from slis.spark.planning import local_rows
 
 
 def _list_touched(spark, *plans: str):
-    frame = spark.createDataFrame([(plan,) for plan in plans], "plan string")
+    frame = local_rows(spark, [(plan,) for plan in plans], "plan string")
     rows = frame.select(F.explode(touched_tables("plan")).alias("of")).select("of.*").collect()
     return sorted(tuple(row) for row in rows)
 
@@ -91,7 +92,7 @@ def test_a_streams_folder_is_named_without_its_pattern(spark):
         "ForeachBatchSink",
         None,
     ]
-    frame = spark.createDataFrame([(one,) for one in described], "description string")
+    frame = local_rows(spark, [(one,) for one in described], "description string")
 
     found = [row[0] for row in frame.select(streamed_folder("description")).collect()]
 

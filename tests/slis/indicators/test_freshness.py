@@ -5,6 +5,7 @@ from slis.evaluation.facts_as_of import activity as facts_of
 from slis.evaluation.facts_as_of import facts_as_of
 from slis.evaluation.ingestion_gaps import excuse_states
 from slis.evaluation.sli_schemas import PAUSES
+from slis.spark.planning import local_rows
 from tests.slis.single_slis import freshness
 from tests.slis.sli_frames import activity, datasets, day, edges, gaps, instants, naive, writes
 
@@ -174,7 +175,7 @@ def test_a_declared_limit_pauses_on_days_off_and_in_planned_windows(spark):
     assert friday.weekday() == 4
     facts = activity(spark, *({"dataset_key": n, "write": {"written_at": friday}} for n in (1, 2)))
     weekend = [(to_micros(day(6)), to_micros(day(8)))]
-    pauses = spark.createDataFrame([("weekdays", weekend)], PAUSES)
+    pauses = local_rows(spark, [("weekdays", weekend)], PAUSES)
     grid = instants(spark, day(7, 12), day(8, 3), day(8, 5))
 
     judged = freshness(facts_as_of(facts, described, grid), edges(spark), pauses)

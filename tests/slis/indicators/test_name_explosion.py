@@ -12,6 +12,7 @@ from slis.indicators.name_explosion import (
     pattern,
     renew_explosions,
 )
+from slis.spark.planning import local_rows
 from tests.lineage.patterned import PATTERNED
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day, instants
@@ -20,7 +21,7 @@ NOON = day(1, 12)
 
 
 def _growth(spark, *names: tuple[str, datetime]):
-    frame = spark.createDataFrame([("shop", name, seen) for name, seen in names], NEW_NAMES)
+    frame = local_rows(spark, [("shop", name, seen) for name, seen in names], NEW_NAMES)
     return [tuple(row) for row in count_new_names(frame, instants(spark, NOON)).collect()]
 
 
@@ -82,7 +83,7 @@ def test_only_the_fastest_growing_are_named(spark):
 
 def test_spark_and_python_read_the_rules_alike(spark):
     """Compare one table of rules in two engines."""
-    frame = spark.createDataFrame([(name,) for name, _ in PATTERNED], "name string")
+    frame = local_rows(spark, [(name,) for name, _ in PATTERNED], "name string")
 
     found = {
         row.name: row.pattern

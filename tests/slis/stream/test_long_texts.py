@@ -14,6 +14,7 @@ from lineage.names.keys import KEY_BYTES, NAME_BYTES, shorten
 from lineage.policy import DEFAULT
 from slis.evaluation.evaluation import evaluate
 from slis.evidence.parse import shorten_column
+from slis.spark.planning import local_rows
 from tests.slis.stream.spools import rows, run_event
 
 _ENTRY_BYTES = 2_704  # of PostgreSQL's B-tree
@@ -240,6 +241,7 @@ def test_an_event_of_long_texts_lands_with_each_text_cut(spark, lander, catalog,
             assert sum(_longest(catalog, name, one) for one in texts) < _ENTRY_BYTES - _OTHER_BYTES
 
 
+@pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)  # which limits the length
 def test_patterns_of_names_that_grow_when_generalised_are_cut(spark, catalog, lander, at):
     """Cut two names of 2,048 bytes that would grow to 8 kB: `{n}` replaces one digit."""
     digits = "".join(f"{letter}1" for letter in _random_texts("abcdefghijklmnopqrstuvwxyz")(1_000))
@@ -256,20 +258,29 @@ def test_patterns_of_names_that_grow_when_generalised_are_cut(spark, catalog, la
     assert _longest(catalog, "name_pattern", "namespace") <= KEY_BYTES
 
 
-@pytest.mark.parametrize("most", [40, KEY_BYTES, NAME_BYTES])
-def test_python_and_spark_cut_alike(spark, most):
+def test_python_and_spark_cut_alike(spark):
     """Compute keys from the cut names: an edge of a facet then matches the dataset of an event."""
+    lengths = (40, KEY_BYTES, NAME_BYTES)
+    texts = [text for most in lengths for text in _around(most)]
+    cut = [shorten_column(F.col("text"), most).alias(str(most)) for most in lengths]
+
+    found = local_rows(spark, [(one,) for one in texts], "text string").select(*cut).collect()
+
+    for most, each in zip(lengths, zip(*found, strict=True), strict=True):
+        assert list(each) == [shorten(one, most) for one in texts]
+        assert max(len(one.encode()) for one in each) <= most
+        shown = dict(zip(texts, each, strict=True))
+        own = _around(most)
+        assert [shown[one] for one in own[:3]] == own[:3]
+        assert len({shown[one] for one in own}) == len(set(own))
+
+
+def _around(most):
+    """Return texts that are shorter, as long and longer, in characters of each width."""
     texts = ["", "short", "x" * most, "x" * (most + 1), "é" * most, "\ufffd" * most]
     texts += [_random_texts(alphabet)(3 * most) for alphabet in _ALPHABETS.values()]
     texts += [f"{'x' * (most - 19 - before)}\U0001f600{'y' * most}" for before in range(5)]
-    frame = spark.createDataFrame([(one,) for one in texts], "text string")
-
-    found = [row[0] for row in frame.select(shorten_column(F.col("text"), most)).collect()]
-
-    assert found == [shorten(one, most) for one in texts]
-    assert max(len(one.encode()) for one in found) <= most
-    assert found[:3] == texts[:3]
-    assert len(set(found)) == len(set(texts))
+    return texts
 
 
 def test_a_facet_and_an_event_that_give_one_long_name_mean_one_dataset(lander, catalog, at):

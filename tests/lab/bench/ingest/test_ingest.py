@@ -67,6 +67,14 @@ def test_a_load_has_its_own_bodies(collector):
     assert collector.rows("SELECT count(*), min(length(body)) / 1000 FROM event") == [(2, 21)]
 
 
+@pytest.fixture
+def _short(monkeypatch):
+    """Warm up, and measure the limit, for a moment: tests do not check the speed."""
+    monkeypatch.setattr(ingest, "_WARM_UP_SECONDS", 0.3)
+    monkeypatch.setattr(ingest, "_BARE_SECONDS", 0.3)
+
+
+@pytest.mark.usefixtures("_short")
 def test_figures_are_of_one_run():
     """Measure the collector and, of the same bodies, its limit."""
     figures = ingest.measure("21 kB", seconds=0.5, connections=2, rate=None)
@@ -77,6 +85,7 @@ def test_figures_are_of_one_run():
     assert figures.budget.startswith(f">= {figures.bare_per_second / 2:,.0f}/s, p99 < 50 ms")
 
 
+@pytest.mark.usefixtures("_short")
 def test_a_given_rate_is_not_compared_with_the_limit():
     """Judge such a load by its rate and its latency alone."""
     figures = ingest.measure("1 kB", seconds=0.5, connections=2, rate=50.0)

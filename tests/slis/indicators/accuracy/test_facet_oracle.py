@@ -9,8 +9,8 @@ from lineage.catalog import tables
 from lineage.names.keys import key
 from lineage.policy import DEFAULT
 from lineage.process.clock import to_micros
+from slis.evaluation.dataset_policies import renew_policies
 from slis.evaluation.edge_evaluation import evaluate_edges
-from slis.evaluation.evaluation import evaluate
 from slis.indicators.accuracy import facet_oracle as module
 from slis.indicators.accuracy.catalog import compare
 from slis.indicators.accuracy.facet_catalog import check_facets
@@ -135,7 +135,7 @@ def test_inputs_that_come_in_time_agree_and_others_make_the_dataset_bad_until_th
     """Judge after the time to settle only, also where START comes after COMPLETE."""
     lander.land(run_event("COMPLETE", at(9), outputs=[("t", _columns("a", "b"))]))
     lander.land(run_event("START", at(8), inputs=["a"]))
-    evaluate(spark, catalog, DEFAULT, at(12))
+    renew_policies(catalog, DEFAULT)
 
     assert _turn(spark, catalog, at(12, 4)) == 0
     assert _turn(spark, catalog, at(12, 5)) == 1

@@ -86,7 +86,7 @@ _expected = {}
 
 @pytest.mark.postgres_nightly("a batch is merged by the SQL of test_runs.py")
 @settings(
-    max_examples=20 if is_long() else 3, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=20 if is_long() else 2, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_order_repeats_and_batches_do_not_matter(spark, catalogs, at, data):
@@ -96,9 +96,9 @@ def test_order_repeats_and_batches_do_not_matter(spark, catalogs, at, data):
     """
     events = _estate(at)
     order = data.draw(st.permutations(range(len(events))))
-    repeats = data.draw(st.lists(st.sampled_from(range(len(events))), max_size=4))
+    repeats = data.draw(st.lists(st.sampled_from(range(len(events))), min_size=1, max_size=4))
     delivered = [events[number] for number in [*order, *repeats]]
-    cuts = sorted(data.draw(st.sets(st.integers(1, len(delivered) - 1), max_size=3)))
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(delivered) - 1), min_size=1, max_size=3)))
     batches = [delivered[a:b] for a, b in zip([0, *cuts], [*cuts, len(delivered)], strict=True)]
     catalog = catalogs()
     kind = catalog.dialect.name

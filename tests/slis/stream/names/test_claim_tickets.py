@@ -26,6 +26,7 @@ _HAS = "reports that the dataset has the"
 _NO_RUN = "an event without a run reports that the dataset"
 
 
+@pytest.mark.postgres_nightly("others of this file execute its SQL")
 def test_a_claim_is_one_ticket_of_a_declared_dataset_and_none_of_optional_ones(
     spark, lander, catalog, at
 ):

@@ -114,7 +114,7 @@ def test_a_write_has_the_job_that_wrote_last(lander, catalog, at):
     assert rows(catalog, _WRITES) == [("out", "d1", "a")]
 
 
-@pytest.mark.postgres_always
+@pytest.mark.postgres_nightly(but="9f3a-QUERY-order5")
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 @pytest.mark.parametrize(("job", "job_type"), [("dag.load", "TASK"), ("9f3a", "QUERY")])
 def test_a_parent_named_by_start_applies_to_all_events(  # noqa: PLR0913, PLR0917

@@ -6,6 +6,7 @@ from lineage.catalog import tables
 from lineage.process.clock import to_micros
 from slis.evaluation.catalog_frames import frame, read_frame
 from slis.evaluation.catalog_frames import frame_rows as python_rows
+from slis.spark.planning import local_rows
 from slis.stream.reading.problems import NOMINAL_END, NOMINAL_START
 from tests.slis.stream.spools import rows, run_event
 
@@ -146,7 +147,7 @@ def test_a_time_of_an_old_catalog_is_read_within_the_range(spark, lander, catalo
 def test_a_time_beyond_python_s_years_becomes_rows(spark):
     """Return rows: Spark's arithmetic may leave the years of `datetime`."""
     years = [(each,) for each in (-20_000, -1_971, 8_030, 20_000)]
-    given = spark.createDataFrame(years, "years int").selectExpr(
+    given = local_rows(spark, years, "years int").selectExpr(
         "timestamp_micros(years * 31557600000000L) AS at", "1 AS n"
     )
 
