@@ -42,6 +42,9 @@ class ForkingServer:
     ) -> subprocess.CompletedProcess[str]:
         """Run `lineward ARGUMENTS`, for so many seconds at most."""
         with TemporaryDirectory() as folder:
+            output = [Path(folder, name) for name in ("stdout", "stderr")]
+            for file in output:
+                file.touch()
             request = {
                 "arguments": arguments,
                 "environment": environment,
@@ -51,10 +54,15 @@ class ForkingServer:
             }
             print(json.dumps(request), file=_given(self._process.stdin), flush=True)
             code = json.loads(_given(self._process.stdout).readline())
-            out, err = ((Path(folder) / name).read_text() for name in ("stdout", "stderr"))
+            out, err = (file.read_text() for file in output)
         if code is None:
             raise subprocess.TimeoutExpired(arguments, seconds, out, err)
         return subprocess.CompletedProcess(arguments, code, out, err)
+
+    def stop(self) -> None:
+        """End it."""
+        _given(self._process.stdin).close()
+        self._process.wait()
 
 
 def _given(stream: IO[str] | None) -> IO[str]:
@@ -96,7 +104,7 @@ def _run(request: dict[str, Any]) -> None:
     os.chdir(request["folder"])
     output = Path(request["output"])
     for number, file in enumerate((Path(os.devnull), output / "stdout", output / "stderr")):
-        os.dup2(os.open(file, os.O_RDWR | os.O_CREAT, 0o600), number)
+        os.dup2(os.open(file, os.O_RDWR), number)
     command = importlib.import_module(_COMMAND)
     # As `python -m` sets both: usage texts begin with them.
     sys.modules["__main__"] = command
