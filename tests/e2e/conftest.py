@@ -61,6 +61,12 @@ def ran_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def unheard(request: pytest.FixtureRequest) -> Path:
+    """Return the logs of that job, by the name of its fixture; no test posts its events."""
+    return Path(request.getfixturevalue(request.param)) / "logs"
+
+
+@pytest.fixture
 def submit() -> Iterator[Submit]:
     """Start a job of `tests/e2e/jobs`: `submit(name, lake, conf)`; its log is `LAKE/NAME.log`."""
     started: list[subprocess.Popen[bytes]] = []

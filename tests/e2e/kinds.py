@@ -5,12 +5,21 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from lab.demo.spark import command, spark_environment
 from slis.evidence.scan import scan_logs
 from tests.slis.stream.spools import Lander, rows
 
 _JOB_SECONDS = 240
 _SETTLED = timedelta(minutes=5)
+
+
+def each_job(test: str) -> pytest.MarkDecorator:
+    """Run a test on the log of the job with a listener, and nightly on that of the one without."""
+    nightly = pytest.mark.nightly(short=f"{test}[sqlite-ran]")
+    names = ["ran", pytest.param("ran_alone", marks=nightly)]
+    return pytest.mark.parametrize("unheard", names, indirect=True)
 
 
 def run_job(

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from slis.indicators.accuracy.catalog import compare
-from tests.e2e.kinds import Estate, events_of
+from tests.e2e.kinds import Estate, each_job, events_of
 from tests.slis.stream.spools import rows
 
 _SAME_SQL = "the SQL of evidence: tests/slis/evidence and the first tests of this file run on it"
@@ -95,9 +95,12 @@ def test_the_edges_of_the_listener_are_checked_against_the_log(estate, ran):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_without_a_listener_every_kind_of_output_is_known_from_its_log(estate, ran_alone):
+@each_job(
+    "tests/e2e/test_evidence.py::test_without_a_listener_every_kind_of_output_is_known_from_its_log"
+)
+def test_without_a_listener_every_kind_of_output_is_known_from_its_log(estate, unheard):
     """Read all but writes of RDDs, and tables whose database Spark hides: no log names those."""
-    found = estate.scan(ran_alone / "logs")
+    found = estate.scan(unheard)
 
     assert found.problems == {}
     assert estate.rows(_WRITES) == {(name, False) for name in _BY_PLAN}

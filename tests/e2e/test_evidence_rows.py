@@ -6,7 +6,7 @@ import json
 import pytest
 
 from lab.demo.spark import file, listener_conf
-from tests.e2e.kinds import Estate, events_of, run_job, short
+from tests.e2e.kinds import Estate, each_job, events_of, run_job, short
 from tests.slis.stream.spools import rows
 
 pytestmark = pytest.mark.e2e
@@ -80,9 +80,13 @@ def _reported_figures(events, figure):
 
 
 @pytest.mark.postgres_nightly
-def test_rows_of_every_kind_of_output_are_known_without_a_listener(estate, ran_alone):
+@each_job(
+    "tests/e2e/test_evidence_rows.py"
+    "::test_rows_of_every_kind_of_output_are_known_without_a_listener"
+)
+def test_rows_of_every_kind_of_output_are_known_without_a_listener(estate, unheard):
     """Count files, tables, a stream's sink and its batches; no table of a hidden database."""
-    estate.scan(ran_alone / "logs")
+    estate.scan(unheard)
 
     assert _figures(estate) == _WRITTEN
 

@@ -1,7 +1,7 @@
 """Worked example of the definitions, with real Spark: jobs with and without a listener."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,8 @@ from tests.e2e.running import Up, accepting
 from tests.suite.waiting import until
 
 pytestmark = pytest.mark.e2e
+
+_EACH_SECONDS = 5.0  # a check is a process of the command line
 
 _POLICY = """
 sources: ["file{lake}/landing/*"]
@@ -24,14 +26,14 @@ datasets:
 
 @pytest.fixture
 def shop(tmp_path: Path, lake: Path) -> Iterator[Up]:
-    """Start a `lineward up` that reads the shop's event logs every few seconds."""
+    """Start a `lineward up` that reads the shop's event logs every ten seconds."""
     (lake / "logs").mkdir()
     policy = tmp_path / "lineward.yaml"
     policy.write_text(_POLICY.format(lake=lake))
     settings = {
         "LINEWARD_POLICY": str(policy),
         "LINEWARD_PIPELINE_EVENT_LOGS": (lake / "logs").as_uri(),
-        "LINEWARD_PIPELINE_EVIDENCE_SECONDS": "3",
+        "LINEWARD_PIPELINE_EVIDENCE_SECONDS": "10",
         "LINEWARD_PIPELINE_EVIDENCE_SETTLE_SECONDS": "10",
     }
     with accepting(tmp_path, **settings) as running:
@@ -47,29 +49,30 @@ def test_each_fault_is_named_correctly(shop: Up, lake: Path, run):
     """Find an unreported run, an un-instrumented input, and a failed save reported as COMPLETE."""
     logged = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": (lake / "logs").as_uri()}
     conf = logged | listener_conf(http(shop.collector), namespace="shop")
-    for job in ("ingest", "clean", "report"):
-        run("shop", lake, conf, job)
+    run("shop", lake, conf, "ingest", "clean", "report", "bill")
     run("shop", lake, logged, "clean")
-    run("shop", lake, conf, "bill")
 
     def found(dataset: str, sli: str, reason: str) -> str | None:
         state, why, evidence = _states(shop, dataset).get(sli, (None, None, None))
         return evidence if (state, why) == ("bad", reason) else None
 
+    def wait(condition: Callable[[], str | bool | None]) -> str:
+        return str(until(condition, pause=_EACH_SECONDS))
+
     core, countries = f"file{lake}/core/orders", f"file{lake}/ref/countries"
-    unreported = until(lambda: found(core, "M1", "lineage_missing"))
+    unreported = wait(lambda: found(core, "M1", "lineage_missing"))
     assert " of clean, known from evidence only: no events reported it" in unreported
-    assert until(lambda: found(countries, "M1", "never_reported"))
-    missing = until(lambda: found(core, "M3b", "edge_missing"))
+    assert wait(lambda: found(countries, "M1", "never_reported"))
+    missing = wait(lambda: found(core, "M3b", "edge_missing"))
     assert "; evidence has it " in missing
 
-    billed = until(lambda: _billed(shop))
-    failure = until(lambda: _find_failure(_states(shop, billed)))
+    billed = wait(lambda: _billed(shop))
+    failure = wait(lambda: _find_failure(_states(shop, billed)))
     assert "as the Spark event log says and its events do not: [COLUMN_NOT_DEFINED" in failure
 
     mart, raw = f"file{lake}/mart/daily", f"file{lake}/raw/orders"
     for one in (mart, raw):
-        until(lambda one=one: _is_reported(shop, one))
+        wait(lambda one=one: _is_reported(shop, one))
     # `pytest -rP` shows what people read.
     sys.stdout.writelines(shop.text("why", one) for one in (core, countries, billed, mart, raw))
 

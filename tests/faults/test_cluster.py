@@ -25,7 +25,7 @@ pytestmark = pytest.mark.faults
 # Even a half of this has more than the driver reads by itself.
 _BEFORE = 2_200
 _AFTER = 800
-_IN_SHORT = 4  # parts that are killed
+_IN_SHORT = 2  # parts that are killed
 _WITHIN_SECONDS = 2.0  # after the events, a part is killed: the pipeline checks each second
 
 

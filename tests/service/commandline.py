@@ -4,10 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine
+
+from tests.suite.examples import is_long
+from tests.suite.forked import ForkingServer
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -18,13 +22,23 @@ def environ(**variables: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), "TZ": "UTC", **variables}
 
 
+@cache
+def _server() -> ForkingServer:
+    return ForkingServer(environ())
+
+
 def lineward(
     *arguments: str, catalog: Engine | None = None, seconds: float = 60, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run `lineward ARGUMENTS` on this catalog, for so many seconds at most."""
+    """Run `lineward ARGUMENTS` on this catalog, for so many seconds at most.
+
+    `make test` forks the process, and `make nightly` starts a new Python.
+    """
     if catalog is not None:
         url = catalog.url.render_as_string(hide_password=False)
         variables["LINEWARD_CATALOG_URL"] = url
+    if not is_long() and not any(name.startswith("PYTHON") for name in variables):
+        return _server().run(arguments, environ(**variables), seconds)
     return subprocess.run(
         [sys.executable, "-m", "service.cli.main", *arguments],
         env=environ(**variables),

@@ -22,7 +22,7 @@ MARQUEZ = {**SERVICE, "root": "marquez", "severity": "ticket"}
 
 FIRST_LOOK = "Run `lineward status`; on Kubernetes begin with `kubectl -n NAMESPACE get pods`."
 NOT_SCRAPED = (
-    "No target of the scrape job lineward has answered for 2m, since 1970-01-01 01:01:00 +0000 UTC:"
+    "No target of the scrape job lineward has answered for 2m, since 1970-01-01 00:16:00 +0000 UTC:"
     " all targets are down, or Prometheus has no target of this job. Alerts on the metrics of this"
     f" job cannot fire. {FIRST_LOOK} The runbook is also in Lineward's repository, if no shell"
     " opens: runbooks/pages/LinewardScrapeDown.md. `lineward runbook LinewardScrapeDown` prints"
@@ -31,15 +31,15 @@ NOT_SCRAPED = (
 
 
 def _failing(role: str, severity: str, **labels: str) -> tuple[dict[str, str], int, ExpectedAlert]:
-    """Return the case of a role that fails from minute 61 on."""
+    """Return the case of a role that fails from minute 16 on."""
     return (
-        {f'lineage_role_working{{role="{role}"}}': "1x60 0x40"},
-        66,
+        {f'lineage_role_working{{role="{role}"}}': "1x15 0x40"},
+        21,
         ExpectedAlert(
             "LineageRoleFailing",
             {**SERVICE, "root": "role", "severity": severity, "role": role, **labels},
             f"Role {role} of Lineward is failing",
-            f"The role {role} has failed for 5m, since 1970-01-01 01:01:00 +0000 UTC: it is not"
+            f"The role {role} has failed for 5m, since 1970-01-01 00:16:00 +0000 UTC: it is not"
             " running, or it reports a failure. `lineward status` shows the error, the number of"
             " attempts and the log file; on Kubernetes begin with `kubectl -n NAMESPACE get pods`."
             " `lineward runbook LineageRoleFailing` prints what to do.",
@@ -47,7 +47,6 @@ def _failing(role: str, severity: str, **labels: str) -> tuple[dict[str, str], i
     )
 
 
-# Differences from a healthy service, the minute of the alert, and the alert.
 def shipper_stopped(lag: str, waiting: str, failures: str, since: str) -> ExpectedAlert:
     """Return the alert of one shipper that sends nothing."""
     return ExpectedAlert(
@@ -63,10 +62,12 @@ def shipper_stopped(lag: str, waiting: str, failures: str, since: str) -> Expect
     )
 
 
+# Differences from a healthy service, the minute of the alert, and the alert. promtool's CPU is that
+# of the minutes: a fault begins as early as its alert allows.
 CASES = [
     (
-        {"up": "1x60 0x30"},
-        63,
+        {"up": "1x15 0x30"},
+        18,
         ExpectedAlert(
             "LinewardScrapeDown",
             {**OUTAGE, "job": "lineward", "reach": "outside"},
@@ -75,8 +76,8 @@ CASES = [
         ),
     ),
     (
-        {"up": "1x60 stale"},
-        63,
+        {"up": "1x15 stale"},
+        18,
         ExpectedAlert(
             "LinewardScrapeDown",
             {**OUTAGE, "job": "lineward", "reach": "outside"},
@@ -85,33 +86,33 @@ CASES = [
         ),
     ),
     (
-        {"lineage_limit_failures": "0x60 3x40"},
-        71,
+        {"lineage_limit_failures": "0x15 3x40"},
+        26,
         ExpectedAlert(
             "LineageLimitsFailing",
             {**SERVICE, "root": "limits", "severity": "ticket"},
             "3 datasets have no freshness limit because of an error of Lineward",
-            "Lineward failed to learn the limit of 3 datasets, since 1970-01-01 01:01:00 +0000 UTC."
+            "Lineward failed to learn the limit of 3 datasets, since 1970-01-01 00:16:00 +0000 UTC."
             " Their freshness is unknown; all other datasets are evaluated as usual. In the list"
             " of `lineward datasets --state unknown`, these datasets have the reason"
             " `limit_failed`. `lineward runbook LineageLimitsFailing` prints what to do.",
         ),
     ),
     (
-        {"lineage_collector_alive": "1x60 0x30"},
-        62,
+        {"lineage_collector_alive": "1x15 0x30"},
+        17,
         ExpectedAlert(
             "LineageCollectorDown",
             OUTAGE,
             "Collector is down: events sent over HTTP are being lost",
             "The collector has sent no heartbeat for 1m (normally one each second), since"
-            " 1970-01-01 01:01:00 +0000 UTC. Events that jobs send over HTTP are being lost."
+            " 1970-01-01 00:16:00 +0000 UTC. Events that jobs send over HTTP are being lost."
             f" {FIRST_LOOK} `lineward runbook LineageCollectorDown` prints what to do.",
         ),
     ),
     (
-        {"lineage_collector_commit_failures_total": "0x60 3x30"},
-        61,
+        {"lineage_collector_commit_failures_total": "0x15 3x30"},
+        16,
         ExpectedAlert(
             "LineageSpoolFailing",
             {**OUTAGE, "reach": "outside"},
@@ -125,8 +126,8 @@ CASES = [
         ),
     ),
     (
-        {"lineage_collector_spool_damaged_timestamp_seconds": "-90000x60 3600x30"},
-        61,
+        {"lineage_collector_spool_damaged_timestamp_seconds": "-90000x15 900x30"},
+        16,
         ExpectedAlert(
             "LineageSpoolDamaged",
             {**SERVICE, "root": "spool", "severity": "page"},
@@ -138,8 +139,8 @@ CASES = [
         ),
     ),
     (
-        {"lineage_events_set_aside": "0x60 3x30"},
-        61,
+        {"lineage_events_set_aside": "0x15 3x30"},
+        16,
         ExpectedAlert(
             "LineageEventsSetAside",
             {**SERVICE, "root": "events", "severity": "ticket"},
@@ -150,51 +151,51 @@ CASES = [
         ),
     ),
     (
-        {"lineage_pipeline_backlog_events": "5x30 0+600x100"},
-        63,
+        {"lineage_pipeline_backlog_events": "5x10 0+600x100"},
+        43,
         ExpectedAlert(
             "LineageSpoolGrowing",
             {**SERVICE, "root": "backlog", "severity": "ticket"},
             "19.2k events wait for the pipeline, and their number is growing",
             "19.2k events are in the log and not yet in the catalog, growing by 600 a minute since"
-            " 1970-01-01 00:48:00 +0000 UTC. The fullest spool uses 30% of its maximum size; when"
+            " 1970-01-01 00:28:00 +0000 UTC. The fullest spool uses 30% of its maximum size; when"
             " it is full, its collector answers 503. `lineward runbook LineageSpoolGrowing` prints"
             " what to do.",
         ),
     ),
     (
         {
-            "lineage_shipper_lag_seconds": "2x60 60+60x40",
-            "lineage_shipper_waiting_events": "3x60 900x40",
-            "lineage_shipper_failures_total": "0x60 3+3x40",
+            "lineage_shipper_lag_seconds": "2x15 60+60x40",
+            "lineage_shipper_waiting_events": "3x15 900x40",
+            "lineage_shipper_failures_total": "0x15 3+3x40",
         },
-        68,
-        shipper_stopped("8m 0s", "900", "15", "01:06"),
+        23,
+        shipper_stopped("8m 0s", "900", "15", "00:21"),
     ),
     (
         {
-            'up{job="lineward-shipper",instance="c:8703"}': "1x60 0x40",
-            "lineage_shipper_lag_seconds": "2x60 stale",
+            'up{job="lineward-shipper",instance="c:8703"}': "1x15 0x40",
+            "lineage_shipper_lag_seconds": "2x15 stale",
         },
-        63,
-        shipper_stopped("an unknown time", "3", "0", "01:01"),
+        18,
+        shipper_stopped("an unknown time", "3", "0", "00:16"),
     ),
     (
-        {"lineage_pipeline_batch_timestamp_seconds": "0+60x60 3600x30"},
-        67,
+        {"lineage_pipeline_batch_timestamp_seconds": "0+60x15 900x30"},
+        22,
         ExpectedAlert(
             "LineageIngestionStopped",
             OUTAGE,
             "No event has reached the catalog for 7m 0s",
             "The pipeline committed its last batch 7m 0s ago (limit: 5m while events wait), and"
             " 5 events have waited for 5m. No incident of a dataset opens meanwhile: nobody is"
-            f" notified of late data. Firing since 1970-01-01 01:06:00 +0000 UTC. {FIRST_LOOK}"
+            f" notified of late data. Firing since 1970-01-01 00:21:00 +0000 UTC. {FIRST_LOOK}"
             " `lineward runbook LineageIngestionStopped` prints what to do.",
         ),
     ),
     (
-        {"lineage_sli_evaluated_timestamp_seconds": "0+60x60 3600x30"},
-        64,
+        {"lineage_sli_evaluated_timestamp_seconds": "0+60x15 900x30"},
+        19,
         ExpectedAlert(
             "LineageEvaluationStale",
             OUTAGE,
@@ -202,13 +203,13 @@ CASES = [
             "The last evaluation was 4m 0s ago (limit: 2m; a negative time means that a clock was"
             " ahead). Until the next evaluation, good datasets are shown as unknown, bad ones stay"
             " bad, and gauges of current states are not exported. No incident of a dataset opens"
-            " meanwhile: nobody is notified of late data. Firing since 1970-01-01 01:03:00 +0000"
+            " meanwhile: nobody is notified of late data. Firing since 1970-01-01 00:18:00 +0000"
             f" UTC. {FIRST_LOOK} `lineward runbook LineageEvaluationStale` prints what to do.",
         ),
     ),
     (
-        {"lineage_sli_evaluated_timestamp_seconds": "0+60x60 7200x30"},
-        62,
+        {"lineage_sli_evaluated_timestamp_seconds": "0+60x15 4500x30"},
+        17,
         ExpectedAlert(
             "LineageEvaluationStale",
             OUTAGE,
@@ -216,19 +217,19 @@ CASES = [
             "The last evaluation was -58m 0s ago (limit: 2m; a negative time means that a clock was"
             " ahead). Until the next evaluation, good datasets are shown as unknown, bad ones stay"
             " bad, and gauges of current states are not exported. No incident of a dataset opens"
-            " meanwhile: nobody is notified of late data. Firing since 1970-01-01 01:01:00 +0000"
+            " meanwhile: nobody is notified of late data. Firing since 1970-01-01 00:16:00 +0000"
             f" UTC. {FIRST_LOOK} `lineward runbook LineageEvaluationStale` prints what to do.",
         ),
     ),
     (
-        {"lineage_sli_evaluated_timestamp_seconds": "0+60x60 stale"},
-        66,
+        {"lineage_sli_evaluated_timestamp_seconds": "0+60x15 stale"},
+        21,
         ExpectedAlert(
             "LineageEvaluationAbsent",
             {**OUTAGE, "reach": "outside"},
             "SLI evaluation unknown: datasets are not watched",
             "lineage_sli_evaluated_timestamp_seconds has been absent for 5m, since"
-            " 1970-01-01 01:01:00 +0000 UTC: no evaluation has ended yet, the catalog cannot be"
+            " 1970-01-01 00:16:00 +0000 UTC: no evaluation has ended yet, the catalog cannot be"
             " read (lineage_catalog_readable: 1; 1 is good), or no service leads"
             f" (lineage_service_leader: 1; 1 is good). {FIRST_LOOK} `lineward runbook"
             " LineageEvaluationAbsent` prints what to do.",
@@ -239,21 +240,21 @@ CASES = [
     _failing("pipeline", "page"),
     _failing("marquez", "ticket"),
     (
-        {"lineage_policy_rejected": "0x60 1x30"},
-        63,
+        {"lineage_policy_rejected": "0x15 1x30"},
+        18,
         ExpectedAlert(
             "PolicyRejected",
             {**SERVICE, "root": "policy", "severity": "ticket", "role": "service"},
             "The service rejects the policy file",
-            "The service has rejected the policy file for 2m, since 1970-01-01 01:01:00 +0000 UTC."
+            "The service has rejected the policy file for 2m, since 1970-01-01 00:16:00 +0000 UTC."
             " The previous policy stays in force until the file is valid. Do not restart the role"
             " before: it would have no policy, or not start. `lineward status` shows the error."
             " `lineward runbook PolicyRejected` prints what to do.",
         ),
     ),
     (
-        {"lineage_policy_in_force": "1x60 0x30"},
-        63,
+        {"lineage_policy_in_force": "1x15 0x30"},
+        18,
         ExpectedAlert(
             "PolicyNotInForce",
             {
@@ -265,7 +266,7 @@ CASES = [
             },
             "The service has no valid policy",
             "The service started with an invalid policy file and has had no policy for 2m, since"
-            " 1970-01-01 01:01:00 +0000 UTC. Until the file is valid, a service without a policy"
+            " 1970-01-01 00:16:00 +0000 UTC. Until the file is valid, a service without a policy"
             " rejects all requests, also Alertmanager's. Incidents and notifications use the last"
             " valid policy; without one, notifications go to the fallback channel. `lineward policy"
             " check FILE` shows the errors of the file. `lineward runbook PolicyNotInForce` prints"
@@ -273,15 +274,15 @@ CASES = [
         ),
     ),
     (
-        {"lineage_marquez_forwarded_total": "0+10x60 600x40"},
-        80,
+        {"lineage_marquez_forwarded_total": "0+10x15 150x40"},
+        35,
         ExpectedAlert(
             "MarquezForwardingStopped",
             MARQUEZ,
             "Marquez has accepted no event for 15m",
             "At least 3 events have waited for Marquez for 15m, and Marquez has accepted none"
             " (lineage_marquez_up: 1). They stay in the spool until it is nearly full. Firing since"
-            " 1970-01-01 01:15:00 +0000 UTC. `lineward runbook MarquezForwardingStopped` prints"
+            " 1970-01-01 00:30:00 +0000 UTC. `lineward runbook MarquezForwardingStopped` prints"
             " what to do.",
         ),
     ),
@@ -311,10 +312,10 @@ CASES = [
     ),
     (
         {
-            "lineage_notification_oldest_undelivered_seconds": "0x60 0+60x30",
-            "lineage_notifications_undelivered": "0x60 2x30",
+            "lineage_notification_oldest_undelivered_seconds": "0x15 0+60x30",
+            "lineage_notifications_undelivered": "0x15 2x30",
         },
-        72,
+        27,
         ExpectedAlert(
             "NotificationDeliveryStuck",
             {**SERVICE, "root": "delivery", "severity": "page", "reach": "outside"},
@@ -326,14 +327,14 @@ CASES = [
         ),
     ),
     (
-        {"lineage_notification_failed_total": "0x40 0+1x50"},
-        57,
+        {"lineage_notification_failed_total": "0x10 0+1x50"},
+        27,
         ExpectedAlert(
             "NotificationDeliveryFailing",
             {**SERVICE, "root": "delivery", "severity": "ticket"},
             "Attempts to deliver notifications have been failing for 15m",
             "15 delivery attempts failed in the last 15m (expected: 0), since"
-            " 1970-01-01 00:42:00 +0000 UTC. Most frequent failures (reason and channel):"
+            " 1970-01-01 00:12:00 +0000 UTC. Most frequent failures (reason and channel):"
             " not_authed slack:C1. 0 notifications are waiting and are retried. What a provider"
             " rejects (invalid token, unknown channel) is not retried: correct the channel. Then"
             " run `lineward act requeue-notifications CHANNEL`, read the plan, and run it with"
@@ -384,7 +385,7 @@ def test_missing_counters_alert(tmp_path: Path):
     """Alert for an SLI that was counted before; ignore an SLI without earlier counts."""
     series = healthy(MINUTES)
     for counter in ("total", "good"):
-        series[counted(counter, "accuracy", "critical")] = "0+600x60 stale"
+        series[counted(counter, "accuracy", "critical")] = "0+600x15 stale"
         del series[counted(counter, "query_latency", "all")]
     ticket = ExpectedAlert(
         "LineageSeriesAbsent",
@@ -401,7 +402,7 @@ def test_missing_counters_alert(tmp_path: Path):
         " LineageSeriesAbsent` prints what to do.",
     )
 
-    assert alert_differences(tmp_path, FEW, series, At(70), At(71, (ticket,))) == ""
+    assert alert_differences(tmp_path, FEW, series, At(25), At(26, (ticket,))) == ""
 
 
 def test_the_first_event_that_marquez_rejects_alerts(tmp_path: Path):

@@ -22,9 +22,9 @@ def opened(severity: str, instance: str) -> str:
 )
 def test_an_open_incident_is_one_alert_to_its_owner(tmp_path: Path, severity: str, name: str):
     """Fire one alert while services show the incident, whatever the owner's name is."""
-    series = healthy(80)
+    series = healthy(35)
     for instance in ("a:8702", "b:8702"):
-        series[opened(severity, instance)] = "_x60 1x10 stale"
+        series[opened(severity, instance)] = "_x15 1x10 stale"
     labels = {"incident": "i-7", "root_kind": "job_failed", "severity": severity, "owner": OWNER}
     alert, later = (
         ExpectedAlert(
@@ -35,8 +35,8 @@ def test_an_open_incident_is_one_alert_to_its_owner(tmp_path: Path, severity: st
             f" is {OWNER}. The incident's message lists the affected datasets. `lineward incidents"
             " i-7` shows the incident.",
         )
-        for since in ("now", "1970-01-01 01:00:00 +0000 UTC")
+        for since in ("now", "1970-01-01 00:15:00 +0000 UTC")
     )
 
-    moments = (At(59), At(60, (alert,)), At(70, (later,)), At(71))
+    moments = (At(14), At(15, (alert,)), At(25, (later,)), At(26))
     assert alert_differences(tmp_path, rules_of(), series, *moments) == ""

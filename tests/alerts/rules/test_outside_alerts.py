@@ -7,7 +7,7 @@ import pytest
 from tests.alerts.rules.promtool import asked_at_once, budget, only
 from tests.alerts.rules.series import healthy
 
-MINUTES, BROKEN, LATER = 100, 60, 80
+MINUTES, BROKEN, LATER = 55, 15, 35
 FEW = only(budget("freshness", "critical"))
 _ROLES = ("collector", "marquez", "pipeline", "service")
 

@@ -71,7 +71,7 @@ def test_the_burn_of_each_sli_pages_for_each_tier_that_it_can(tmp_path: Path, sl
     rate = 'count by (tier) (sli_tier_window:lineage_error_budget_burn:rate{severity="page"})'
     windows = [f'{{tier="{tier}"}} 2' for tier in tiers]
 
-    rules = only(*(budget(sli, tier) for tier in tiers))
+    rules = only(*(budget(sli, tier) for tier in tiers), named=("lineward-burn",))
     queries = [(60, firing, ()), (190, firing, rows), (190, rate, windows)]
     assert asked_at_once(tmp_path, rules, series, *queries) == ""
 

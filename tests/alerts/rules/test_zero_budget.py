@@ -38,15 +38,15 @@ def access() -> str:
 
 def test_one_unauthorized_access_pages_at_once_and_for_an_hour(tmp_path: Path):
     """Page for one of thousands of accesses, and fire no other alert in that minute."""
-    series = healthy(140)
-    series[counted("good", *ACCESS)] = "0+600x70 42599+600x70"
+    series = healthy(95)
+    series[counted("good", *ACCESS)] = "0+600x25 15599+600x70"
     page = access_page(1)
-    later = access_page(1, "1970-01-01 01:11:00 +0000 UTC")
+    later = access_page(1, "1970-01-01 00:26:00 +0000 UTC")
     names = ("UnauthorizedAccess",)
 
-    assert alert_differences(tmp_path, rules_of(), series, At(70), At(71, (page,))) == ""
+    assert alert_differences(tmp_path, rules_of(), series, At(25), At(26, (page,))) == ""
     assert (
-        alert_differences(tmp_path, access(), series, At(130, (later,), names), At(132, (), names))
+        alert_differences(tmp_path, access(), series, At(85, (later,), names), At(87, (), names))
         == ""
     )
 

@@ -1,4 +1,4 @@
-"""Jobs of a shop, one by name, over the given folder: shop.py LAKE JOB."""
+"""Jobs of a shop by name, each an application, over the given folder: `shop.py LAKE JOB…`."""
 
 import sys
 import time
@@ -48,10 +48,12 @@ def bill(spark: SparkSession, lake: str) -> None:
         wrong.write.mode("append").jdbc(url, "SEED", properties=_DERBY)
 
 
-def main(lake: str, job: str) -> None:
-    spark = SparkSession.builder.appName(job).getOrCreate()
-    {"ingest": ingest, "clean": clean, "report": report, "bill": bill}[job](spark, lake)
-    spark.stop()
+def main(lake: str, *jobs: str) -> None:
+    # Applications of one JVM, as of a notebook: a start takes most of the CPU of such a job.
+    for job in jobs:
+        spark = SparkSession.builder.appName(job).getOrCreate()
+        {"ingest": ingest, "clean": clean, "report": report, "bill": bill}[job](spark, lake)
+        spark.stop()
 
 
 main(*sys.argv[1:])
