@@ -121,8 +121,7 @@ def test_one_fault_is_one_page_to_its_owner_and_ends(  # noqa: PLR0913, PLR0917 
 ):
     """Send a message, a trigger and a downstream notice, none for a burn rate; resolve all."""
     conf = listener_conf(http(watched.collector), namespace="shop")
-    for job in ("ingest", "clean", "report"):
-        run("shop", lake, conf, job)
+    run("shop", lake, conf, "ingest", "clean", "report")
     (lake / "stuck").touch()
     _kill_in_its_middle(watched, submit("shop", lake, conf, "clean"))
     (lake / "stuck").unlink()
