@@ -153,8 +153,9 @@ def test_command_why_shows_reason_and_evidence(catalog):
     found = answer("why", shop.CORE, catalog=catalog)
 
     assert found["sentences"][1] == (
-        "Freshness (M2) is bad, detected at 2026-11-20 01:00:00 UTC (job_failed): run failed:"
-        " division by zero. The newest write is 2 h 5 min old; the declared limit is 1 h."
+        "Freshness (M2) is bad, detected at 2026-11-20 01:00:00 UTC. Latest reason"
+        " (job_failed): run failed: division by zero."
+        " The newest write is 2 h 5 min old; the declared limit is 1 h."
     )
     assert found["state"] == "bad"
 
