@@ -185,7 +185,8 @@ def _open_in_time(
         change = {"state": "suppressed", "suppressed_until": fault.hidden_until}
         update.record("suppressed", "a suppression window covers it", change=change)
     else:
-        open_incident(update, f"bad for {held:g} s")
+        still = f"the fault is still there after {held:g} s"
+        open_incident(update, still if held else "a fault of this kind opens at once")
 
 
 def _close_in_time(update: IncidentUpdate, rules: LifecycleRules) -> None:
@@ -200,7 +201,7 @@ def _close_in_time(update: IncidentUpdate, rules: LifecycleRules) -> None:
     if own.is_dismissed:
         update.set(**over | {"resolved_at": own.resolved_at})
     elif own.state != "pending":
-        update.record("resolved", f"not bad for {held:g} s", change=over)
+        update.record("resolved", f"the fault has been gone for {held:g} s", change=over)
 
 
 def _reopen(update: IncidentUpdate, fault: DetectedFault | None, rules: LifecycleRules) -> None:
@@ -221,7 +222,9 @@ def _reopen(update: IncidentUpdate, fault: DetectedFault | None, rules: Lifecycl
     update.set(resolved_at=None, acknowledged_by=by, members=fault.bad_keys)
     update.set(onset=fault.onset, times=fault.times)  # the fault began again
     change = {"state": "acknowledged" if is_taken_on else "open", "opens": opens}
-    update.record("reopened", "bad again soon after it was resolved", change=change)
+    update.record(
+        "reopened", "the fault came back soon after the incident was resolved", change=change
+    )
     apply_match(update, Match(fault), frozenset())
     if is_flapping:
         reason = f"opened {len(opens)} times in a short time: it resolves later than usual"
