@@ -20,6 +20,7 @@ _Problem = tuple[str, str]  # path, what is wrong
 _CHANNEL: Final = re.compile(r"[a-z][a-z0-9]*:[^/@][^@]*")  # of a type with a folder of its own
 _FOR_ALL_NAMESPACES: Final = frozenset({"respond", "alerts", "admin"})
 _PASSWORD: Final = re.compile(r"[^/@]*:(?!\{[^{}]+\}@)[^/@]*@")
+_TO_FALLBACK: Final = "go to the fallback channel, if LINEWARD_DELIVERY_FALLBACK is set"
 # Services of Apprise that need none; the address of any other is a secret.
 _WITHOUT_SECRET: Final = frozenset(
     {"mailto", "mailtos", "json", "jsons", "xml", "xmls", "form", "forms", "ntfy", "ntfys"}
@@ -213,15 +214,24 @@ def not_in_force(policy: Policy) -> list[str]:
     return [name for name, is_declared in declared.items() if is_declared]
 
 
-def unreachable_owners(policy: Policy) -> list[str]:
-    """Return the owners and escalation steps that cannot be notified: a warning, not an error."""
+def unreachable_owners(policy: Policy, platform: str) -> list[str]:
+    """Return the owners and escalation steps that cannot be notified: a warning, not an error.
+
+    Args:
+        policy: of which.
+        platform: the owner of Lineward itself, and of what has no owner.
+    """
     reached = {owner.name for owner in policy.owners if _is_reached(owner)}
     found = [
-        f"owners[{i}]: {owner.name!r} has no slack, pagerduty_key_file or notify: the platform"
-        " owner is notified of what it owns"
+        f"owners[{i}]: {owner.name!r} has no slack, pagerduty_key_file or notify:"
+        f" {_instead_of(owner.name, platform, reached)}"
         for i, owner in enumerate(policy.owners)
         if owner.name not in reached
     ]
+    if all(owner.name != platform for owner in policy.owners):
+        unowned = "incidents without an owner, and those of Lineward itself,"
+        missing = f"no owner is named {platform!r} (LINEWARD_ALERTS_PLATFORM)"
+        found.insert(0, f"owners: {missing}: {unowned} {_TO_FALLBACK}")
     steps = [
         (f"owners[{i}].escalation[{j}]", step)
         for i, owner in enumerate(policy.owners)
@@ -233,6 +243,14 @@ def unreachable_owners(policy: Policy) -> list[str]:
         for path, step in steps
         if not (_is_reached(step) or step.owner in reached)
     ]
+
+
+def _instead_of(owner: str, platform: str, reached: set[str]) -> str:
+    """Return who is notified in place of an owner without a channel."""
+    if platform in reached:
+        return "the platform owner is notified of its incidents"
+    unowned = ", and those without an owner," if owner == platform else ""
+    return f"its incidents{unowned} {_TO_FALLBACK}"
 
 
 def _is_reached(contact: Owner | EscalationStep) -> bool:

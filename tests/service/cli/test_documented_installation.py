@@ -5,10 +5,12 @@ import os
 import re
 import shutil
 import subprocess
+import textwrap
 from pathlib import Path
 
 import pytest
 
+from lineage.policy.checks import unreachable_owners
 from lineage.policy.reading import load_policy
 from lineage.policy.resolution import PolicyDecision, decide_policy
 from service.cli.commands.command_table import COMMANDS
@@ -69,6 +71,28 @@ def test_the_first_policies_match_the_datasets_of_the_first_job(tmp_path: Path):
     assert _decide(tmp_path, policy, readings).generated
     found = _decide(tmp_path, policy, stations)
     assert (found.owner, found.tier, found.limit_seconds) == ("weather", "critical", 26 * 3600)
+
+
+_EXAMPLES = [
+    ("get-started.md", r"(?ms)^```yaml\n(owners:.*?)^```"),
+    ("one-machine.md", r"(?ms)^```yaml\n(owners:.*?)^```"),
+    ("policy.md", r"(?ms)^```yaml\n(time_zone:.*?)^```"),
+    ("kubernetes/install.md", r"(?ms)^  inline: \|\n(.*?\n    \.\.\..*?\n)"),
+    ("kubernetes/scaled-mode.md", r"(?ms)^```yaml\n(owners:.*?)^```"),
+]
+
+
+@pytest.mark.parametrize(("page", "pattern"), _EXAMPLES, ids=[page for page, _ in _EXAMPLES])
+def test_documented_policies_notify_the_platform_owner(page: str, pattern: str, tmp_path: Path):
+    """Find a channel for each owner, and an owner for what has none.
+
+    Mutant: without the owner `platform` nobody is notified of datasets without an owner.
+    """
+    (text,) = re.findall(pattern, (_ROOT / "docs" / page).read_text("utf-8"))
+    file = tmp_path / "lineward.yaml"
+    file.write_text(textwrap.dedent(text))
+
+    assert unreachable_owners(load_policy(file), "platform") == []
 
 
 def _decide(folder: Path, policy: str, name: str) -> PolicyDecision:
