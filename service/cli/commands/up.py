@@ -15,10 +15,13 @@ from service.cli.commands.options import DataDir
 from service.cli.terminal import escape_control
 from service.errors import RejectedInputError
 from service.runtime.data_folder import require_not_running, restrict_permissions
-from service.runtime.role_settings import require_role_settings
 from service.runtime.roles import role_commands, role_environment, with_free_ports
 from service.runtime.settings import Settings, read_settings
-from service.runtime.startup_checks import require_guarded_service, require_java
+from service.runtime.startup_checks import (
+    require_guarded_service,
+    require_java,
+    require_role_settings,
+)
 from service.runtime.supervisor import Supervisor
 
 app = typer.Typer(add_completion=False)

@@ -3,9 +3,12 @@ import pytest
 from lineage.errors import InvalidRequestError, RequestError
 from lineage.policy import DEFAULT, parse_policy
 from lineage.process.environment import InvalidSettingError
-from service.runtime.role_settings import require_role_settings
 from service.runtime.settings import Settings, read_settings
-from service.runtime.startup_checks import require_guarded_service, require_java
+from service.runtime.startup_checks import (
+    require_guarded_service,
+    require_java,
+    require_role_settings,
+)
 from tests.service.commandline import lineward
 
 _ACCESS = "access: {tokens: [{name: a, sha256: '%s', roles: [admin]}]}" % ("0" * 64)
