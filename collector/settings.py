@@ -13,6 +13,7 @@ from lineage.process.http_hosts import OwnHosts, is_loopback
 from lineage.process.setting_files import add_password
 
 _TOKEN = re.compile(rb"[!-~]+")
+_SHARED = ("LINEWARD_COLLECTOR_PORT", "LINEWARD_COLLECTOR_URL")  # of other structs
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
 _Positive = Annotated[int, Meta(ge=1)]
 _Seconds = Annotated[float, Meta(gt=0)]
@@ -92,10 +93,8 @@ def read_collector_settings() -> CollectorSettings:
             "LINEWARD_MARQUEZ_URL: events of a Kafka log are not forwarded to a Marquez:"
             " set LINEWARD_MARQUEZ_FORWARD=false, or LINEWARD_LOG=spool"
         )
-    shared = {"LINEWARD_COLLECTOR_PORT", "LINEWARD_COLLECTOR_URL"}
-    own = {name: value for name, value in environment.variables().items() if name not in shared}
     return CollectorSettings(
-        place=place, limits=environment.read(Limits, section="COLLECTOR_", environ=own)
+        place=place, limits=environment.read(Limits, section="COLLECTOR_", shared=_SHARED)
     )
 
 

@@ -6,7 +6,6 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from lineage.catalog.engine import catalog_url
 from lineage.lake.settings import LakeSettings, read_lake_settings
 from lineage.lake.storage import Lake, open_lake
 from lineage.process import environment
@@ -31,6 +30,9 @@ class SharedPaths(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def catalog(self) -> str:
         """URL of the catalog."""
+        # SQLAlchemy, which `lineward up` does without.
+        from lineage.catalog.engine import catalog_url  # noqa: PLC0415
+
         return self.catalog_url or catalog_url(self.data_dir)
 
     @property

@@ -110,6 +110,10 @@ class DetectedFault(msgspec.Struct, frozen=True, eq=False):
             self.has_pending_retry and at - self.onset <= RETRY_RULES.fresh_seconds * SECOND_MICROS
         )
 
+    def is_hidden(self, at: int) -> bool:
+        """Return whether a suppression window covers the fault at `at`."""
+        return self.hidden_by is not None and self.hidden_until > at
+
     def impact(self) -> RootImpact | None:
         """Walk the graph for all datasets downstream of the root; None for Lineward itself."""
         if self.group is None or self.walks is None:

@@ -15,7 +15,7 @@ from alerts.root_cause.severity import BY_KIND, IncidentSeverity
 from lineage.names import keys
 from lineage.states import PAGE
 
-# pending: detected, and not bad for long enough to notify.
+# pending: the fault was found too recently to notify anybody.
 IncidentState = Literal["pending", "open", "acknowledged", "suppressed", "resolved"]
 
 

@@ -72,7 +72,7 @@ def _is_to_open(found: Match, at: int) -> bool:
     """
     if found.fault is None:
         return bool(found.remaining)
-    return not _is_in_window(found.fault, at)
+    return not found.fault.is_hidden(at)
 
 
 def _hold_reason(own: Incident, found: Match, now: StepInput) -> str | None:
@@ -139,7 +139,7 @@ def _wait(update: IncidentUpdate, fault: DetectedFault) -> None:
         update.set(is_frozen=True)
         return
     _thaw(update)
-    if update.incident.state == "suppressed" and _is_in_window(fault, update.at):
+    if update.incident.state == "suppressed" and fault.is_hidden(update.at):
         update.set(suppressed_until=fault.hidden_until)
 
 
@@ -165,12 +165,8 @@ def _advance_hold(update: IncidentUpdate, found: Match, rules: LifecycleRules) -
 
 def _update_window(update: IncidentUpdate, fault: DetectedFault) -> None:
     """Set when the suppression window ends now: it may have been prolonged or ended."""
-    is_hidden = _is_in_window(fault, update.at)
+    is_hidden = fault.is_hidden(update.at)
     update.set(suppressed_until=fault.hidden_until if is_hidden else update.at)
-
-
-def _is_in_window(fault: DetectedFault, at: int) -> bool:
-    return fault.hidden_by is not None and fault.hidden_until > at
 
 
 def _open_in_time(
@@ -181,11 +177,12 @@ def _open_in_time(
     held = 0.0 if fault.root.kind in rules.at_once else rules.open_seconds
     if update.at - update.incident.seen_at < held * SECOND_MICROS:
         return
-    if _is_in_window(fault, update.at):
+    if fault.is_hidden(update.at):
         change = {"state": "suppressed", "suppressed_until": fault.hidden_until}
         update.record("suppressed", "a suppression window covers it", change=change)
     else:
-        open_incident(update, f"bad for {held:g} s")
+        still = f"the fault is still there after {held:g} s"
+        open_incident(update, still if held else "a fault of this kind opens at once")
 
 
 def _close_in_time(update: IncidentUpdate, rules: LifecycleRules) -> None:
@@ -200,13 +197,13 @@ def _close_in_time(update: IncidentUpdate, rules: LifecycleRules) -> None:
     if own.is_dismissed:
         update.set(**over | {"resolved_at": own.resolved_at})
     elif own.state != "pending":
-        update.record("resolved", f"not bad for {held:g} s", change=over)
+        update.record("resolved", f"the fault has been gone for {held:g} s", change=over)
 
 
 def _reopen(update: IncidentUpdate, fault: DetectedFault | None, rules: LifecycleRules) -> None:
     """Reopen an incident that was resolved shortly before, without a new page."""
     own = update.incident
-    if fault is None or fault.is_waiting or _is_in_window(fault, update.at):
+    if fault is None or fault.is_waiting or fault.is_hidden(update.at):
         update.set(good_at=update.at if own.good_at is None else own.good_at)
         return
     if own.good_at is not None:
@@ -221,7 +218,9 @@ def _reopen(update: IncidentUpdate, fault: DetectedFault | None, rules: Lifecycl
     update.set(resolved_at=None, acknowledged_by=by, members=fault.bad_keys)
     update.set(onset=fault.onset, times=fault.times)  # the fault began again
     change = {"state": "acknowledged" if is_taken_on else "open", "opens": opens}
-    update.record("reopened", "bad again soon after it was resolved", change=change)
+    update.record(
+        "reopened", "the fault came back soon after the incident was resolved", change=change
+    )
     apply_match(update, Match(fault), frozenset())
     if is_flapping:
         reason = f"opened {len(opens)} times in a short time: it resolves later than usual"

@@ -40,9 +40,9 @@ class LifecycleRules(msgspec.Struct, frozen=True):
     """Durations of the lifecycle, in seconds.
 
     Attributes:
-        open_seconds: bad for so long opens.
+        open_seconds: a fault that is there for so long opens an incident.
         at_once: kinds that open at once.
-        close_seconds: good for so long closes.
+        close_seconds: a fault that is gone for so long resolves it.
         flap_seconds: what flaps closes after so long.
         flap_opens: so many opens within `most_memory_seconds` are flapping.
         memory_seconds: a resolved incident reopens within this time,

@@ -118,7 +118,11 @@ def _played(
 
     against, service = urls
     target = Target(url=against.rstrip("/"), origin=origins.HTTP, token_file=token_file)
-    reach = CollectorClient(target, give_up_seconds=_GIVE_UP_SECONDS, on_trouble=warn)
+    reach = CollectorClient(
+        target,
+        give_up_seconds=_GIVE_UP_SECONDS,
+        on_trouble=lambda error: warn(f"{target.url}: {error}"),
+    )
     if not reach.is_there():
         raise NotRunningError(f"--against {against}: nobody listens there")
     receivers = Receivers(slack_pages=True)

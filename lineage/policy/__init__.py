@@ -1,8 +1,8 @@
 """Policy: owners, tiers, sources and limits by pattern, from `lineward.yaml`."""
 
-from lineage.policy.checks import not_in_force, token_gaps, unreachable_owners
 from lineage.policy.compiled_folds import NO_FOLDS, CompiledFolds, folds_of
 from lineage.policy.file import PolicyFile
+from lineage.policy.gaps import not_in_force, token_gaps, unreachable_owners
 from lineage.policy.model import DEFAULT, Policy
 from lineage.policy.reading import PolicyError, load_policy, parse_policy
 from lineage.policy.resolution import (

@@ -4,21 +4,19 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
 from lineage.policy.compiled_folds import fold_problems
-from lineage.policy.model import EscalationStep, Owner, Policy
+from lineage.policy.model import Policy
 from lineage.policy.patterns import dataset_of
 from lineage.policy.recurring import LONGEST, window_problem
 
 _Problem = tuple[str, str]  # path, what is wrong
 
 _CHANNEL: Final = re.compile(r"[a-z][a-z0-9]*:[^/@][^@]*")  # of a type with a folder of its own
-_FOR_ALL_NAMESPACES: Final = frozenset({"respond", "alerts", "admin"})
 _PASSWORD: Final = re.compile(r"[^/@]*:(?!\{[^{}]+\}@)[^/@]*@")
 # Services of Apprise that need none; the address of any other is a secret.
 _WITHOUT_SECRET: Final = frozenset(
@@ -173,67 +171,3 @@ def _notify_urls(policy: Policy) -> Iterator[_Problem]:
         for j, step in enumerate(owner.escalation):
             path = f"$.owners[{i}].escalation[{j}].notify"
             yield from ((f"{path}[{k}]", url) for k, url in enumerate(step.notify))
-
-
-def token_gaps(policy: Policy, folder: Path) -> list[str]:
-    """Return token files that do not exist here, and roles without effect: warnings.
-
-    Args:
-        policy: of which.
-        folder: of the policy's file.
-    """
-    return [*_missing_files(policy, folder), *_roles_without_effect(policy)]
-
-
-def _missing_files(policy: Policy, folder: Path) -> list[str]:
-    tokens = policy.guard.tokens if policy.guard else ()
-    return [
-        f"access.tokens[{i}].token_file: {token.token_file} does not exist here; the token is not"
-        " valid until it does"
-        for i, token in enumerate(tokens)
-        if token.token_file is not None and not (folder / token.token_file).is_file()
-    ]
-
-
-def _roles_without_effect(policy: Policy) -> list[str]:
-    tokens = policy.guard.tokens if policy.guard else ()
-    return [
-        f"access.tokens[{i}].roles: {role} needs all namespaces; with these, its requests are"
-        " rejected with 403"
-        for i, token in enumerate(tokens)
-        if "*" not in token.namespaces
-        for role in token.roles
-        if role in _FOR_ALL_NAMESPACES
-    ]
-
-
-def not_in_force(policy: Policy) -> list[str]:
-    """Return the policy's keys that are checked but have no effect yet."""
-    declared = {"datasets[].pii": any(rule.pii for rule in policy.datasets)}
-    return [name for name, is_declared in declared.items() if is_declared]
-
-
-def unreachable_owners(policy: Policy) -> list[str]:
-    """Return the owners and escalation steps that cannot be notified: a warning, not an error."""
-    reached = {owner.name for owner in policy.owners if _is_reached(owner)}
-    found = [
-        f"owners[{i}]: {owner.name!r} has no slack, pagerduty_key_file or notify: the platform"
-        " owner is notified of what it owns"
-        for i, owner in enumerate(policy.owners)
-        if owner.name not in reached
-    ]
-    steps = [
-        (f"owners[{i}].escalation[{j}]", step)
-        for i, owner in enumerate(policy.owners)
-        for j, step in enumerate(owner.escalation)
-    ]
-    return found + [
-        f"{path}: notifies nobody: add a slack, a pagerduty_key_file, a notify, or an owner"
-        " who has one"
-        for path, step in steps
-        if not (_is_reached(step) or step.owner in reached)
-    ]
-
-
-def _is_reached(contact: Owner | EscalationStep) -> bool:
-    return bool(contact.slack or contact.pagerduty_key_file or contact.notify)

@@ -1,8 +1,9 @@
 """Settings of a process: one frozen struct, read once from the environment."""
 
+import difflib
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -29,7 +30,11 @@ def variables() -> dict[str, str]:
 
 
 def read(
-    struct: type[_Struct], *, section: str = "", environ: Mapping[str, str] | None = None
+    struct: type[_Struct],
+    *,
+    section: str = "",
+    environ: Mapping[str, str] | None = None,
+    shared: Collection[str] = (),
 ) -> _Struct:
     """Fill `struct` from variables named `LINEWARD_` + section + field, in capitals.
 
@@ -37,6 +42,7 @@ def read(
         struct: a frozen struct whose every field has a safe default.
         section: e.g. `COLLECTOR_`; an unknown variable of the section is rejected.
         environ: instead of the process's own.
+        shared: variables of the section that another struct has.
 
     Raises:
         InvalidSettingError: an unknown variable of the section, or a value out of range.
@@ -48,7 +54,7 @@ def read(
     }
     values = _with_new_names(values, fields)
     if section:
-        _reject_unknown(prefix, values, fields)
+        _reject_unknown(prefix, values, {*fields, *shared})
     given = {field: values[name] for name, field in fields.items() if name in values}
     for field, value in given.items():
         _check(struct, field, value, f"{prefix}{field.upper()}")
@@ -65,14 +71,21 @@ def _with_new_names(values: Mapping[str, str], fields: Mapping[str, str]) -> Map
     return {new: values[name] for name, new in old.items()} | dict(values)
 
 
-def _reject_unknown(prefix: str, values: Mapping[str, str], fields: Mapping[str, str]) -> None:
+def _reject_unknown(prefix: str, values: Mapping[str, str], known: Collection[str]) -> None:
     for name in values:
         if name in REMOVED and name.startswith(prefix):
             message = f"{name} has no effect: remove it, or the next release rejects it"
             warnings.warn(message, FutureWarning, stacklevel=3)
-        elif name.startswith(prefix) and name not in fields:
-            message = f"{name}: no such setting; known are {', '.join(sorted(fields))}"
-            raise InvalidSettingError(message)
+        elif name.startswith(prefix) and name not in known:
+            raise InvalidSettingError(f"{name}: no such setting; {_hint(name, prefix, known)}")
+
+
+def _hint(name: str, prefix: str, known: Collection[str]) -> str:
+    # The prefix would make all names similar.
+    ends = [each.removeprefix(prefix) for each in sorted(known)]
+    if near := difflib.get_close_matches(name.removeprefix(prefix), ends, n=1):
+        return f"did you mean {prefix}{near[0]}?"
+    return f"known are {', '.join(sorted(known))}"
 
 
 def _check(struct: type[msgspec.Struct], field: str, value: str, name: str) -> None:

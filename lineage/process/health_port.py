@@ -31,6 +31,15 @@ class HealthPort(msgspec.Struct, frozen=True, kw_only=True):
     health_port: Annotated[int, Meta(ge=1, le=65_535)] | None = None  # none: no port
 
 
+def read_health_port() -> HealthPort:
+    """Return the settings of this process.
+
+    Raises:
+        InvalidSettingError: a value out of range.
+    """
+    return environment.read(HealthPort)
+
+
 def serve_health(health: Health = HEALTH) -> int | None:
     """Serve the health of this process where `LINEWARD_HEALTH_PORT` is set; return the port.
 
@@ -40,7 +49,7 @@ def serve_health(health: Health = HEALTH) -> int | None:
         InvalidSettingError: a value out of range.
         OSError: the address is taken.
     """
-    settings = environment.read(HealthPort)
+    settings = read_health_port()
     if settings.health_port is None or health.descriptor() is not None:
         return None
     checks = {"/livez": hang_of(health), "/readyz": failures_of(health)}

@@ -6,6 +6,7 @@ and the web server are imported only by commands that need them.
 
 import importlib
 import os
+import sqlite3
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +23,7 @@ from lineage.process.disk import is_failed_write
 from lineage.process.environment import InvalidSettingError
 from service.cli.commands.command_table import COMMANDS
 from service.cli.terminal import warn
+from service.errors import UnknownDatasetError, UnknownRunError
 from service.runtime.failing_output import OUTPUT, describe_path_error, failed_file
 from service.runtime.settings import last_read
 
@@ -102,12 +104,30 @@ def lineward() -> None:
     """Monitor data lineage: receive OpenLineage events, compute SLIs, notify owners of faults."""
 
 
+def _waiting_hint(error: RequestError) -> str:
+    """Return how many events wait: the unknown dataset or run may be in them."""
+    if not isinstance(error, UnknownDatasetError | UnknownRunError):
+        return ""
+    from lineage.process.clock import system_clock  # noqa: PLC0415 - only after this error
+    from service.queries.status import load_status  # noqa: PLC0415 - as above
+
+    try:
+        status = load_status(last_read(), system_clock(), count_datasets=False)
+    except (RequestError, sqlite3.Error):  # the first error is what the user needs
+        return ""
+    if not status.backlog_events:
+        return ""
+    waiting = status.backlog_events
+    counted = "1 event waits" if waiting == 1 else f"{waiting:,} events wait"
+    return f" {counted} for the pipeline: try again, or see `lineward status`."
+
+
 def main() -> None:
     """Run the command line; errors end with their documented exit code."""
     try:
         app()
     except RequestError as error:
-        warn(str(error))
+        warn(f"{error}{_waiting_hint(error)}")
         sys.exit(error.exit_code)
     except InvalidSettingError as error:
         warn(str(error))

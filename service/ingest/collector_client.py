@@ -4,6 +4,7 @@ The rejection of a request itself (a wrong token, another server's 404) is repea
 """
 
 import gzip
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Event
@@ -23,6 +24,7 @@ from collector.sender_secret import HEADER, read_sender_secret
 from lineage.process.environment import InvalidSettingError
 from service.errors import RejectedInputError
 
+_ERRNO = re.compile(r"^\[Errno -?\d+\] ")
 _MAX_PLAIN_BYTES = 1_048_576
 _LONGEST_PAUSE_SECONDS = 5.0
 
@@ -211,4 +213,4 @@ def detail_of(answer: httpx.Response) -> str:
 
 
 def _words(error: BaseException) -> str:
-    return str(error) or type(error).__name__
+    return _ERRNO.sub("", str(error)) or type(error).__name__

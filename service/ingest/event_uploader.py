@@ -5,6 +5,7 @@ By then each event is in the spool, or is rejected for good.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from threading import Event
 from typing import Protocol, TypeVar
 from urllib.parse import quote
@@ -159,8 +160,9 @@ def _rejection(place: int, answer: httpx.Response) -> RejectedUpload:
 
 def endless_uploader(target: Target, stopping: Event) -> EventUploader:
     """Return an uploader that tries until the collector answers, and logs what is in the way."""
-    return EventUploader(CollectorClient(target, stopping=stopping, on_trouble=_report))
+    report = partial(_report, target.url)
+    return EventUploader(CollectorClient(target, stopping=stopping, on_trouble=report))
 
 
-def _report(trouble: str) -> None:
-    _log.warning("collector_not_reached", trouble=trouble, next="trying again without end")
+def _report(url: str, error: str) -> None:
+    _log.warning("collector_not_reached", url=url, error=error, next="retries without end")

@@ -186,24 +186,26 @@ def _failing(known: DatasetDetail) -> list[str]:
 
 
 def _sentence(state: SliState) -> str:
-    """Return one SLI's verdict, as `Freshness (M2) is bad, detected at … (job_failed): evidence.`.
-
-    The age and the limit follow.
-    """
+    """Return the state of one SLI, when it began, its reason, its age and its limit."""
     name = state.name.replace("_", " ").capitalize()
     subject = _CONTENT if state.sli == FACTS else f"{name} ({state.sli})"
-    because = f" ({state.reason})" if state.reason else ""
-    evidence = f"{_joint(state)}{state.evidence.rstrip('.')}" if state.evidence else ""
     # The evaluation that found it: a dataset was late before it was found to be.
     when = ", detected at" if state.state == BAD else " since"
     verdict = f"{subject} is {state.state}{when} {_spoken(state.since)}"
-    return f"{verdict}{because}{evidence}.{_age(state)}"
+    return f"{verdict}{_because(state)}.{_age(state)}"
 
 
-def _joint(state: SliState) -> str:
-    """Return what joins a state to its evidence: a failed run is no reason for a good one."""
-    has_failed = state.evidence is not None and reports_failed_run(state.evidence)
-    return ", although " if has_failed and state.state in {GOOD, LEARNING} else ": "
+def _because(state: SliState) -> str:
+    """Return the reason and the evidence: a failed run is no reason for a good state."""
+    evidence = (state.evidence or "").rstrip(".")
+    if state.reason:
+        # In a sentence of its own: the reason may be newer than the state.
+        shown = f" ({state.reason}): {evidence}" if evidence else f": {state.reason}"
+        return f". Latest reason{shown}"
+    if not evidence:
+        return ""
+    is_good = state.state in {GOOD, LEARNING}
+    return f"{', although ' if is_good and reports_failed_run(evidence) else ': '}{evidence}"
 
 
 def _spoken(instant: str) -> str:

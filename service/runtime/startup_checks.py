@@ -1,4 +1,4 @@
-"""Checks before roles start: their addresses are guarded and free, and Java is new enough."""
+"""Checks before roles start: settings are valid, addresses guarded and free, Java new enough."""
 
 import os
 import re
@@ -8,17 +8,44 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from alerts.notify.settings import read_routing
+from collector.settings import read_collector_settings, read_sender_token
 from lineage.errors import InvalidRequestError, RequestError
+from lineage.input_log.settings import read_log
 from lineage.policy.access import Access
 from lineage.policy.model import Policy
+from lineage.process.health_port import read_health_port
 from lineage.process.http_hosts import is_loopback
+from runbooks.actions.kubernetes_settings import read_for_watch
 from service.errors import OccupiedError
+from service.ingest.kafka.settings import client_settings, read_kafka_settings
+from service.ingest.marquez.settings import read_marquez
 from service.runtime.settings import Settings
+from slis.settings import read_pipeline_settings
 
 LEAST_JAVA: Final = 17
 _VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
 _JAVA_SECONDS = 60.0
 _JAVA_ADVICE = f"install Java {LEAST_JAVA} or newer, or set JAVA_HOME to it: Spark needs it"
+
+
+def require_role_settings(settings: Settings) -> None:
+    """See that each role accepts its settings: otherwise it would be restarted without end.
+
+    Raises:
+        InvalidSettingError: an unknown variable, a value out of range, an unreadable file.
+    """
+    read_sender_token(read_collector_settings().limits)
+    if (log := read_log()) is not None:
+        log.producer_settings()
+    read_pipeline_settings()
+    read_health_port()
+    read_routing()
+    read_marquez()
+    if settings.kafka_bootstrap:
+        client_settings(read_kafka_settings())
+    if settings.kubernetes_namespaces:
+        read_for_watch()
 
 
 def may_be_open(settings: Settings) -> bool:

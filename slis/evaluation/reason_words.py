@@ -6,7 +6,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lineage.process.error_lines import ERROR_CHARACTERS, FIRST, RAISED, TRACEBACK
-from lineage.states import COVERAGE, FAILED_RUN, LEARNING, SUBMITTED
+from lineage.states import COVERAGE, FAILED_RUN, FRESHNESS, LEARNING, SUBMITTED
 from slis.cadence.training import MIN_GAPS
 from slis.evaluation.wording import BY_EVENT_LOG, duration_text, instant_column, join_words
 
@@ -30,11 +30,14 @@ def note() -> Column:
     is_learning = F.col("judgement.state") == LEARNING
     has_limit = F.col("judgement.limit_seconds").isNotNull()
     is_begun = is_learning & (F.col("judgement.sli") == COVERAGE.id)
+    is_of_freshness = F.col("judgement.sli") == FRESHNESS.id
     has_failed = F.coalesce(
         F.col("failed.failed_at") > F.col("write.written_at"), F.col("failed").isNotNull()
     )
     return (
-        F.when(has_failed, join_words(_failure(), "; not late yet"))
+        F.when(has_failed & is_of_freshness, join_words(_failure(), "; not late yet"))
+        # M1 does not know whether the dataset is late.
+        .when(has_failed, _failure())
         .when(F.col("judgement.is_idle"), idle)
         .when(is_begun, begun)
         .when(is_learning & has_limit & F.col("write").isNull(), first_due)

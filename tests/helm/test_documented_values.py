@@ -75,9 +75,10 @@ def _list_pods(rendered: str) -> list[Manifest]:
 
 
 def test_documented_event_logs_reach_the_pipeline(tmp_path: Path):
-    """Render "Event logs" of configure.md: the pod has the variable and mounts the folder.
+    """Render "Event logs" of configure.md: the pod has the variable, the folder and the group.
 
-    Mutant: without `extraVolumeMounts` the folder is not in the pod.
+    Mutants: without `extraVolumeMounts` the folder is not in the pod; without `supplementalGroups`
+    the pod may not read the logs.
     """
     section = (_PAGES / "configure.md").read_text().partition("\n## Event logs\n")[2]
     values = tmp_path / "values.yaml"
@@ -86,12 +87,20 @@ def test_documented_event_logs_reach_the_pipeline(tmp_path: Path):
         *("template", "lineward", str(CHART), "--set=access.insecure=true", "-f", str(values)),
         *("-s", "templates/embedded/statefulset.yaml"),
     )
-    (container,) = yaml.safe_load(rendered.stdout)["spec"]["template"]["spec"]["containers"]
+    pod = yaml.safe_load(rendered.stdout)["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
     variables = {one["name"]: one.get("value") for one in container["env"]}
     folder = variables["LINEWARD_PIPELINE_EVENT_LOGS"].removeprefix("file://")
 
     assert rendered.stderr == ""
     assert folder in {one["mountPath"] for one in container["volumeMounts"]}
+    assert pod["securityContext"] == {
+        "runAsNonRoot": True,
+        "fsGroup": 10001,
+        "fsGroupChangePolicy": "OnRootMismatch",
+        "seccompProfile": {"type": "RuntimeDefault"},
+        "supplementalGroups": [185],
+    }
 
 
 def test_documented_policy_of_scaled_mode_is_valid(tmp_path: Path):

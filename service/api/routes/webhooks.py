@@ -5,14 +5,15 @@ For the last two, a signature replaces the token: they are outside the gate.
 
 import asyncio
 import uuid
+from typing import TYPE_CHECKING
 
 import msgspec
 from litestar import MediaType, Response, post
 from litestar.datastructures import State
 
-from alerts.notify import RoutingSettings, receive_webhook
 from alerts.notify.alertmanager_alerts import WebhookResult
 from alerts.notify.alertmanager_webhook import WebhookPayload, parse_webhook
+from alerts.notify.router import receive_webhook
 from lineage.process.clock import to_micros
 from service.api.access.gate import OPEN, address_of
 from service.api.routes.request import AnyRequest, require_json
@@ -27,6 +28,9 @@ from service.incidents.inboxes import (
 )
 from service.incidents.incident_commands import command_transaction
 from service.queries.catalog_session import open_session
+
+if TYPE_CHECKING:
+    from alerts.notify.settings import RoutingSettings
 
 _MAX_ALERT_BYTES = 4 << 20  # a group of some thousand alerts
 

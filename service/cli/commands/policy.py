@@ -31,6 +31,7 @@ def check(
 ) -> None:
     """Check a policy file, and show each error with its place."""
     from alerts.notify.recipients import unclaimed_entries  # noqa: PLC0415 - as below
+    from alerts.notify.settings import read_routing  # noqa: PLC0415 - as below
     from lineage.policy import (  # noqa: PLC0415 - YAML only where a policy is
         PolicyError,
         load_policy,
@@ -48,8 +49,9 @@ def check(
         print_json({"valid": False, "error": str(error)})
         raise typer.Exit(RejectedInputError.exit_code) from error
     is_ended = has_last_line(file.read_text("utf-8"))
+    unreachable = unreachable_owners(found, read_routing().platform)
     if as_json:
-        gaps = {"not_in_force": not_in_force(found), "unreachable": unreachable_owners(found)}
+        gaps = {"not_in_force": not_in_force(found), "unreachable": unreachable}
         gaps["unclaimed"] = unclaimed_entries(found)
         gaps["tokens"] = token_gaps(found, file.parent)
         ending = {"has_last_line": is_ended}
@@ -59,7 +61,7 @@ def check(
         typer.echo(f"{file} is a valid policy: {counts}, {len(found.sources)} sources")
         for name in not_in_force(found):
             typer.echo(f"  {name}: accepted; this version only exports a metric for it")
-        for gap in unreachable_owners(found):
+        for gap in unreachable:
             typer.echo(f"  {gap}")
         for gap in token_gaps(found, file.parent):
             typer.echo(f"  {gap}")

@@ -53,7 +53,12 @@ def suppress(  # noqa: PLR0913, PLR0917 - each is an option
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Suppress an incident, or all incidents of matching datasets, until a given time."""
+    """Suppress an incident, or all incidents of matching datasets, until a given time.
+
+    `--for` or `--until` is required.
+    """
+    if until is None and length is None:
+        raise InvalidQuestionError("a suppression needs an end: give --for 2h or --until TIME")
     settings = read_settings(data_dir)
     with open_session(settings) as asked:
         now = asked.now

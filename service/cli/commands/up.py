@@ -11,16 +11,17 @@ import typer
 from lineage.catalog.revision import NewerCatalogError, OlderCatalogError, require_current
 from lineage.catalog.trouble import CatalogError
 from lineage.policy.model import Policy
-from runbooks.actions.kubernetes_settings import read_for_watch
 from service.cli.commands.options import DataDir
 from service.cli.terminal import escape_control
 from service.errors import RejectedInputError
-from service.ingest.kafka.settings import client_settings, read_kafka_settings
-from service.ingest.marquez.settings import read_marquez
 from service.runtime.data_folder import require_not_running, restrict_permissions
 from service.runtime.roles import role_commands, role_environment, with_free_ports
 from service.runtime.settings import Settings, read_settings
-from service.runtime.startup_checks import require_guarded_service, require_java
+from service.runtime.startup_checks import (
+    require_guarded_service,
+    require_java,
+    require_role_settings,
+)
 from service.runtime.supervisor import Supervisor
 
 app = typer.Typer(add_completion=False)
@@ -46,15 +47,11 @@ def main(
     settings = read_settings(data_dir)
     if insecure:
         settings = msgspec.structs.replace(settings, insecure=True)
-    read_marquez()
+    require_role_settings(settings)
     if policy is not None:
         settings = msgspec.structs.replace(settings, policy=policy)
     require_guarded_service(settings, _policy(settings))
     require_java()
-    if settings.kafka_bootstrap:
-        client_settings(read_kafka_settings())
-    if settings.kubernetes_namespaces:
-        read_for_watch()
     require_not_running(settings.data_dir)
     settings = with_free_ports(settings)
     for warning in restrict_permissions(settings.data_dir):

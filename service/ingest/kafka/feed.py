@@ -123,7 +123,7 @@ class Feed:
             raise KafkaException(error)
         if str(error) != self._trouble:
             self._trouble = str(error)
-            _log.warning("kafka_trouble", trouble=str(error), next="trying again")
+            _log.warning("kafka_trouble", error=str(error), next="retries without end")
 
 
 def _received(message: Message) -> KafkaMessage:

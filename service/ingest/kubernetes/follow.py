@@ -185,7 +185,7 @@ class Follower:
     def _report(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         problem = describe_error(self.resource, error)
-        _log.warning("kubernetes_watch_fails", problem=problem, next="trying again")
+        _log.warning("kubernetes_watch_fails", error=problem, next="retries without end")
         self._sink.note_problem(problem, self._now())
 
     def _now(self) -> int:

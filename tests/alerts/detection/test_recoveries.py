@@ -40,7 +40,9 @@ def _reason(estate, kind="failed", what="resolved", **given):  # noqa: ANN003
     times = {"onset": micros(NOON + 60), "seen_at": micros(NOON + 90)}
     keys = frozenset({dataset("churn")}) if root.entity != "service" else frozenset()
     own = Incident("ab", root, "resolved", **times, root_keys=keys, opened_at=micros(NOON + 120))
-    event = IncidentEvent("ab", 2, micros(NOON + 900), what, "not bad for 45 s", **given)
+    event = IncidentEvent(
+        "ab", 2, micros(NOON + 900), what, "the fault has been gone for 45 s", **given
+    )
     status = EvaluationStatus(micros(NOON + 900), 0, micros(NOON + 890))
     with estate.engine.connect() as connection:
         step = explain_recoveries(connection, StepResult((own,), (own,), (event,)), status)
@@ -160,7 +162,7 @@ def test_a_part_of_lineward_works_again(estate):
 
 def test_the_reason_of_a_person_is_kept(estate):
     """Keep the reason that a person gave."""
-    assert _reason(estate, by="ada") == "not bad for 45 s"
+    assert _reason(estate, by="ada") == "the fault has been gone for 45 s"
 
 
 @pytest.mark.postgres_nightly

@@ -15,6 +15,7 @@ def test_thirty_seconds_bad_open(story):
     assert story.at(29, make_fault("A")) == []
     assert story.at(30, make_fault("A")) == ["opened"]
     assert (story.one.state, story.one.revision) == ("open", 1)
+    assert story.events[-1].reason == "the fault is still there after 30 s"
 
 
 def test_a_fault_that_recovers_within_the_hold_opens_nothing(story):
@@ -31,6 +32,7 @@ def test_unauthorized_access_opens_at_once(story):
     """Open at once, as M10 has no hold."""
     assert story.at(0, service_fault("access", "unauthorized_access", 0)) == ["opened"]
     assert story.one.severity.level == "page"
+    assert story.events[-1].reason == "a fault of this kind opens at once"
 
 
 def test_forty_five_seconds_good_close(story):
@@ -43,6 +45,7 @@ def test_forty_five_seconds_good_close(story):
     assert story.at(194) == []
     assert story.at(195) == ["resolved"]
     assert story.changed[0].state == "resolved"
+    assert story.events[-1].reason == "the fault has been gone for 45 s"
 
 
 def test_three_opens_in_an_hour_are_flapping(story):

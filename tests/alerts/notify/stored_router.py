@@ -5,7 +5,7 @@ from sqlalchemy import Engine, select
 
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
-from alerts.notify import route_due, route_incident_step
+from alerts.notify.router import route_due, route_incident_step
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import notification
 from lineage.process.clock import SECOND_MICROS

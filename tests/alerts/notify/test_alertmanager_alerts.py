@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select
 
 from alerts.incidents.detected_fault import service_fault
-from alerts.notify import receive_webhook
 from alerts.notify.alertmanager_webhook import InvalidWebhookError, parse_webhook
+from alerts.notify.router import receive_webhook
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import received_alert
 from lineage.process.clock import SECOND_MICROS

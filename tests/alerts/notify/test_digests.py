@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 import msgspec
 from sqlalchemy import insert, select, update
 
-from alerts.notify import RoutingSettings, is_route_due
 from alerts.notify.message import MessageRoot
+from alerts.notify.router import is_route_due
 from alerts.notify.sentences import field_lines, headline, summary_line
+from alerts.notify.settings import RoutingSettings
 from alerts.notify.ticket_caps import build_held_notices
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import digest, incident_notification, notification, suppression

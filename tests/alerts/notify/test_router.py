@@ -7,15 +7,15 @@ from structlog.testing import capture_logs
 
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
-from alerts.notify import (
+from alerts.notify import state_store
+from alerts.notify.alertmanager_webhook import parse_webhook
+from alerts.notify.message import MessageRoot
+from alerts.notify.router import (
     escalate_incident,
     is_route_due,
     receive_webhook,
     route_incident_step,
-    state_store,
 )
-from alerts.notify.alertmanager_webhook import parse_webhook
-from alerts.notify.message import MessageRoot
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import (
     incident,

@@ -30,7 +30,7 @@ def test_end_is_sent_where_the_beginning_was(router):
     router.at(60)
 
     assert router.at(105) == both("resolved")
-    assert router.last_message("slack:#shop").note == "Not bad for 45 s."
+    assert router.last_message("slack:#shop").note == "The fault has been gone for 45 s."
 
 
 def test_message_has_the_zone_of_the_policy():

@@ -18,7 +18,7 @@ _BOSS = '{name: boss, slack: "#boss"}'
             [
                 (
                     "owners[1]: 'a' has no slack, pagerduty_key_file or notify:"
-                    " the platform owner is notified of what it owns"
+                    " the platform owner is notified of its incidents"
                 )
             ],
         ),
@@ -35,7 +35,43 @@ _BOSS = '{name: boss, slack: "#boss"}'
 )
 def test_unreachable_recipients_are_listed_with_their_place(owner, problems):
     """List owners of datasets and steps of escalations without a recipient."""
-    assert unreachable_owners(parse_policy(f"owners: [{_BOSS}, {owner}]")) == problems
+    assert unreachable_owners(parse_policy(f"owners: [{_BOSS}, {owner}]"), "boss") == problems
+
+
+_FALLBACK = "go to the fallback channel, if LINEWARD_DELIVERY_FALLBACK is set"
+
+
+@pytest.mark.parametrize(
+    ("owners", "problems"),
+    [
+        (_BOSS, []),
+        (
+            "{name: a}",
+            [
+                (
+                    "owners: no owner is named 'boss' (LINEWARD_ALERTS_PLATFORM): incidents without"
+                    f" an owner, and those of Lineward itself, {_FALLBACK}"
+                ),
+                (
+                    "owners[0]: 'a' has no slack, pagerduty_key_file or notify:"
+                    f" its incidents {_FALLBACK}"
+                ),
+            ],
+        ),
+        (
+            "{name: boss}",
+            [
+                (
+                    "owners[0]: 'boss' has no slack, pagerduty_key_file or notify:"
+                    f" its incidents, and those without an owner, {_FALLBACK}"
+                )
+            ],
+        ),
+    ],
+)
+def test_platform_owner_without_a_channel_is_reported(owners, problems):
+    """Say where incidents go if the policy cannot notify the platform owner."""
+    assert unreachable_owners(parse_policy(f"owners: [{owners}]"), "boss") == problems
 
 
 def test_channels_and_escalations_are_in_force():

@@ -112,8 +112,21 @@ def test_an_empty_path_is_rejected():
 
 def test_an_unknown_variable_of_a_section_is_rejected():
     """Reject a misspelt limit: otherwise the default would apply silently."""
-    with pytest.raises(InvalidSettingError, match="LINEWARD_X_PROT: no such setting"):
+    with pytest.raises(InvalidSettingError) as raised:
         read(Sample, section="X_", environ={"LINEWARD_X_PROT": "1"})
+    assert str(raised.value) == "LINEWARD_X_PROT: no such setting; did you mean LINEWARD_X_PORT?"
+
+
+def test_the_known_names_include_shared_variables():
+    """List all names of the section if none is similar.
+
+    Mutant: without `shared`, the port of the collector is not among the names.
+    """
+    with pytest.raises(InvalidSettingError) as raised:
+        read(Sample, section="X_", environ={"LINEWARD_X_A": "1"}, shared=["LINEWARD_X_URL"])
+    known = "LINEWARD_X_FOLDER, LINEWARD_X_PORT, LINEWARD_X_URL"
+    assert str(raised.value) == f"LINEWARD_X_A: no such setting; known are {known}"
+    assert read(Sample, section="X_", environ={"LINEWARD_X_URL": "u"}, shared=["LINEWARD_X_URL"])
 
 
 def test_the_old_name_of_a_setting_counts_and_warns(monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 from litestar.testing import TestClient
 from sqlalchemy import select
 
-from alerts.notify import RoutingSettings
+from alerts.notify.settings import RoutingSettings
 from lineage.catalog.tables import notification, received_alert
 from service.api.access.served_counts import OPEN_PATHS
 from service.api.app import create_app

@@ -62,13 +62,20 @@ def test_policy_check_names_rules_without_effect(tmp_path: Path):
 
 
 def test_policy_check_names_owners_without_a_channel(tmp_path: Path):
-    """Accept an owner without channels, whose notifications go to the platform."""
+    """Accept owners without channels, and a policy without a platform owner."""
     file = tmp_path / "lineward.yaml"
     file.write_text("owners:\n  - {name: shop}\n")
 
     assert "owners[0]: 'shop' has no slack" in lineward("policy", "check", str(file)).stdout
-    text = json.loads(lineward("policy", "check", str(file), "--json").stdout)
-    assert len(text["unreachable"]) == 1
+    operators = {"LINEWARD_ALERTS_PLATFORM": "operators"}
+    text = json.loads(lineward("policy", "check", str(file), "--json", **operators).stdout)
+    assert [each.split(" (")[0] for each in text["unreachable"]] == [
+        "owners: no owner is named 'operators'",
+        (
+            "owners[0]: 'shop' has no slack, pagerduty_key_file or notify: its incidents go to the"
+            " fallback channel, if LINEWARD_DELIVERY_FALLBACK is set"
+        ),
+    ]
 
 
 def test_policy_check_names_channels_of_no_type(tmp_path: Path):

@@ -1,9 +1,11 @@
 import json
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from collector.spool_file import open_spool
 from tests.service import shop
 from tests.service.commandline import answer, lineward
 
@@ -153,8 +155,9 @@ def test_command_why_shows_reason_and_evidence(catalog):
     found = answer("why", shop.CORE, catalog=catalog)
 
     assert found["sentences"][1] == (
-        "Freshness (M2) is bad, detected at 2026-11-20 01:00:00 UTC (job_failed): run failed:"
-        " division by zero. The newest write is 2 h 5 min old; the declared limit is 1 h."
+        "Freshness (M2) is bad, detected at 2026-11-20 01:00:00 UTC. Latest reason"
+        " (job_failed): run failed: division by zero."
+        " The newest write is 2 h 5 min old; the declared limit is 1 h."
     )
     assert found["state"] == "bad"
 
@@ -177,6 +180,30 @@ def test_an_unknown_dataset_is_exit_code_3_with_candidates(catalog):
     assert done.stderr == (
         "lineward: no dataset is named 'contries'. Did you mean: s3://shop/ref/countries?\n"
     )
+
+
+_LANDED = 10  # events that `shop.fill` has landed
+_EVENT = """
+INSERT INTO event (seq, body_hash, received_at, origin, kind, duplicate_keys, body)
+VALUES (?, ?, 0, 'http', 'run', 0, '{}')
+"""
+
+
+@pytest.mark.parametrize(("count", "waiting"), [(1, "1 event waits"), (1200, "1,200 events wait")])
+def test_events_that_wait_may_have_the_unknown_name(catalog, tmp_path: Path, count, waiting):
+    """Say that events wait for the pipeline, for datasets and for runs.
+
+    Mutants: the hint for datasets only; the number without the position of the pipeline.
+    """
+    shop.fill(catalog)
+    with closing(open_spool(tmp_path / "spool.db", 1 << 30)) as spool:
+        events = ((_LANDED + number, f"hash {number}") for number in range(1 - _LANDED, count + 1))
+        spool.executemany(_EVENT, events)
+    hint = f"{waiting} for the pipeline: try again, or see `lineward status`.\n"
+
+    for command in (("why", "core/stations"), ("diff", "unknown", "other")):
+        done = lineward(*command, "--data-dir", str(tmp_path), catalog=catalog)
+        assert (done.returncode, done.stderr.endswith(hint)) == (3, True), done.stderr
 
 
 def test_a_suggested_name_is_valid_in_policies_and_commands(catalog):

@@ -9,8 +9,7 @@ from litestar.testing import TestClient
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
-from alerts.notify import RoutingSettings
-from alerts.notify.settings import DeliverySettings
+from alerts.notify.settings import DeliverySettings, RoutingSettings
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import LAST_POLICY
 from lineage.catalog.policy_notes import decode_policy, encode_policy

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.postgres_nightly
 
 NOW = shop.DAY + timedelta(hours=3)
 _COVERED = "Coverage (M1) is good since 2026-11-20 01:00:00 UTC."
+_FAILED = "run r1 failed 2026-11-20 02:30:00 UTC: no table"
 _FRESH = "Freshness (M2) is good since 2026-11-20 02:00:00 UTC."
 
 
@@ -75,11 +76,29 @@ def test_a_learned_limit_beside_a_declared_one_is_not_used(catalog, origin, befo
 def test_a_failed_run_is_no_reason_for_a_good_state(catalog, state, joint):
     """Join the run to a good state by `although`."""
     shop.fill(catalog, evaluated_at=NOW)
-    evidence = "run r1 failed 2026-11-20 02:30:00 UTC: no table; not late yet"
+    evidence = _FAILED
     _change_state(catalog, "M1", {"state": state, "evidence": evidence})
 
     [sentence] = [each for each in _sentences(catalog) if each.startswith("Coverage")]
     assert sentence.endswith(f"2026-11-20 01:00:00 UTC{joint}{evidence}.")
+
+
+@pytest.mark.parametrize(
+    ("evidence", "words"),
+    [
+        (f"{_FAILED}; last written 01:00", f" (job_failed): {_FAILED}; last written 01:00."),
+        (None, ": job_failed."),
+    ],
+)
+def test_a_reason_may_be_newer_than_the_detection(catalog, evidence, words):
+    """Name the reason in a sentence of its own, after the time of detection."""
+    shop.fill(catalog, evaluated_at=NOW)
+    reason = {"state": "bad", "reason": "job_failed", "evidence": evidence}
+    _change_state(catalog, "M1", reason)
+
+    [sentence] = [each for each in _sentences(catalog) if each.startswith("Coverage")]
+    detected = "Coverage (M1) is bad, detected at 2026-11-20 01:00:00 UTC."
+    assert sentence == f"{detected} Latest reason{words}"
 
 
 def _change_state(catalog, sli, values):

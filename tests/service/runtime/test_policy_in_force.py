@@ -5,7 +5,7 @@ from litestar.testing import TestClient
 from prometheus_client import CollectorRegistry, generate_latest
 from sqlalchemy import select
 
-from alerts.notify import RoutingSettings
+from alerts.notify.settings import RoutingSettings
 from lineage.catalog.policy_notes import PolicyNotes
 from lineage.catalog.tables import meta, notification
 from service.api.access.guard import Guard

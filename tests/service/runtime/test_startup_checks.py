@@ -2,8 +2,13 @@ import pytest
 
 from lineage.errors import InvalidRequestError, RequestError
 from lineage.policy import DEFAULT, parse_policy
-from service.runtime.settings import Settings
-from service.runtime.startup_checks import require_guarded_service, require_java
+from lineage.process.environment import InvalidSettingError
+from service.runtime.settings import Settings, read_settings
+from service.runtime.startup_checks import (
+    require_guarded_service,
+    require_java,
+    require_role_settings,
+)
 from tests.service.commandline import lineward
 
 _ACCESS = "access: {tokens: [{name: a, sha256: '%s', roles: [admin]}]}" % ("0" * 64)
@@ -54,6 +59,51 @@ def test_no_command_listens_to_other_machines_without_tokens(tmp_path, command, 
     text = done.stdout + done.stderr
     assert "from other machines without a token" in text
     assert "LINEWARD_INSECURE=true" in text
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"LINEWARD_COLLECTOR_PROT": "8800"},
+        {"LINEWARD_COLLECTOR_TOKEN_FILE": "/nowhere/token"},
+        {"LINEWARD_PIPELINE_MAX_ROWS": "25,000"},
+        {"LINEWARD_HEALTH_PORT": "0"},
+        {"LINEWARD_ALERTS_MODE": "slack"},
+        {"LINEWARD_DELIVERY_FALLBACK": "C0123"},
+        {"LINEWARD_MARQUEZ_PULL_SECOND": "1"},
+        {"LINEWARD_LOG_CONFIG_FILE": "/nowhere/log", "LINEWARD_LOG": "kafka://h:1/t"},
+        {"LINEWARD_KAFKA_CONFIG_FILE": "/nowhere/kafka", "LINEWARD_KAFKA_BOOTSTRAP": "h:1"},
+        {"LINEWARD_KUBERNETES_URL": "http://h", "LINEWARD_KUBERNETES_NAMESPACES": "jobs"},
+    ],
+    ids=lambda one: next(iter(one)),
+)
+def test_the_settings_of_each_role_are_read_before_it_starts(variables, monkeypatch):
+    """Name the variable: a role with an invalid setting would be restarted without end.
+
+    Mutants: without the settings of any one role; without the token file.
+    """
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    with pytest.raises(InvalidSettingError, match=next(iter(variables))):
+        require_role_settings(read_settings())
+
+
+def test_up_does_not_start_with_an_invalid_setting_of_a_role(tmp_path):
+    """End with the reason, before any role or folder exists.
+
+    Mutant: `lineward up` without `require_role_settings`.
+    """
+    done = lineward("up", "--data-dir", str(tmp_path / "data"), LINEWARD_COLLECTOR_PROT="8800")
+
+    assert (done.returncode, done.stderr) == (
+        2,
+        (
+            "lineward: LINEWARD_COLLECTOR_PROT: no such setting;"
+            " did you mean LINEWARD_COLLECTOR_PORT?\n"
+        ),
+    )
     assert not (tmp_path / "data").exists()
 
 

@@ -325,6 +325,8 @@ def test_evidence_names_what_events_leave_out(without_gaps):
         ),
         84: (None, f"{failure}; not late yet"),
     }
+    coverage = {key: row.evidence for (key, sli), row in states.items() if sli == "M1"}
+    assert (coverage[81], coverage[84]) == (failure, failure)
 
 
 _READ_AT = {91: None, 92: day(8, 12), 93: day(9, 1), 94: day(9, 1, 1)}  # due at 01:00

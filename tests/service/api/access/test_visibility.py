@@ -149,7 +149,7 @@ def test_evidence_that_may_name_others_is_withheld(estate):
 def test_evidence_about_the_dataset_itself_is_shown(estate):
     """Show evidence of a late dataset, and hide that of a good edge, which names its other end."""
     words = {
-        "M1": (None, f"run r1 failed 2026-11-20 02:30:00 UTC: no table {PAYROLL}; not late yet"),
+        "M1": (None, f"run r1 failed 2026-11-20 02:30:00 UTC: no table {PAYROLL}"),
         "M2": ("late", "a run is under way"),
         "M3b": (None, f"made of {HIDDEN} {PAYROLL}"),
     }

@@ -89,7 +89,8 @@ def test_a_pattern_that_matches_nothing_is_a_warning(answering):
     [
         (("ack", _UNKNOWN), 3, "no incident has the id"),
         (("resolve", _UNKNOWN), 2, "--note"),
-        (("suppress", "x", "--reason", "y"), 2, "until: missing; an open window"),
+        (("suppress", "x", "--reason", "y"), 2, "needs an end: give --for 2h or --until TIME"),
+        (("suppress", _UNKNOWN, "--reason", "y"), 2, "needs an end: give --for 2h"),
         (("suppress", "x", "--reason", "y", "--until", "x"), 2, "--until: expected a timestamp"),
         (("suppress", _UNKNOWN, "--reason", "y", "--for", "1h"), 3, "no incident has the id"),
         (

@@ -110,7 +110,9 @@ def test_the_shipper_waits_for_the_collector_without_end(
     finally:
         again.kill()
 
-    assert log.read_text().count("Connection refused") == 1
+    lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+    (waiting,) = [line for line in lines if line["event"] == "collector_not_reached"]
+    assert (waiting["url"], waiting["error"]) == (collector.url, "Connection refused")
 
 
 def test_a_wrong_token_rejects_no_event(tmp_path: Path, folder: Path):
