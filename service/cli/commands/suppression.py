@@ -58,7 +58,7 @@ def suppress(  # noqa: PLR0913, PLR0917 - each is an option
     `--for` or `--until` is required.
     """
     if until is None and length is None:
-        raise InvalidQuestionError("a suppression needs an end: give --for 2h or --until TIME")
+        raise InvalidRequestError("a suppression needs an end: give --for 2h or --until TIME")
     settings = read_settings(data_dir)
     with open_session(settings) as asked:
         now = asked.now

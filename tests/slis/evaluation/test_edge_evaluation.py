@@ -12,6 +12,7 @@ from slis.evaluation.edge_evaluation import evaluate_edges
 from slis.evaluation.evaluation import evaluate
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day
+from tests.suite.examples import is_long
 
 _SAME_SQL = "edges are judged by the SQL of the first test"
 POLICY = Policy(
@@ -64,7 +65,7 @@ def test_edges_count_in_seconds_and_stay_known_until_that_is_old(spark, estate):
     Each evaluation keeps to its own SLIs. Edges that are no longer judged are not shown as of
     now.
     """
-    for minutes in range(2):
+    for minutes in range(3 if is_long() else 2):
         evaluate_edges(spark, estate.engine, POLICY, NOON + minutes * MINUTE)
 
     assert _now(estate) == {("M3b", "critical"): (1, 2)}

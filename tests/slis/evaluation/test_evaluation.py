@@ -166,6 +166,7 @@ def test_states_keep_since_while_state_and_reason_stay(spark, catalog):
         [row] = [row for row in states if row["dataset_key"] == core]
         return row["state"], row["reason"], row["since"], row["age_seconds"]
 
+    assert freshness(11) == ("good", None, to_micros(day(1, 11)), 3_600)
     assert freshness(13) == ("bad", "silent", to_micros(day(1, 13)), 3 * 3_600)
     assert freshness(14) == ("bad", "silent", to_micros(day(1, 13)), 4 * 3_600)
     rows.written(core, day(1, 14.5))

@@ -17,6 +17,10 @@ from slis.evidence.parse import shorten_column
 from slis.spark.planning import local_rows
 from tests.slis.stream.spools import rows, run_event
 
+_ON_POSTGRES = (
+    "tests/slis/stream/test_long_texts.py"
+    "::test_patterns_of_names_that_grow_when_generalised_are_cut[postgresql]"
+)
 _ENTRY_BYTES = 2_704  # of PostgreSQL's B-tree
 _OTHER_BYTES = 150  # numbers and headers of the widest entry
 _ALPHABETS = {
@@ -241,7 +245,12 @@ def test_an_event_of_long_texts_lands_with_each_text_cut(spark, lander, catalog,
             assert sum(_longest(catalog, name, one) for one in texts) < _ENTRY_BYTES - _OTHER_BYTES
 
 
-@pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)  # which limits the length
+# PostgreSQL limits the length.
+@pytest.mark.parametrize(
+    "catalogs",
+    ["postgresql", pytest.param("sqlite", marks=pytest.mark.nightly(short=_ON_POSTGRES))],
+    indirect=True,
+)
 def test_patterns_of_names_that_grow_when_generalised_are_cut(spark, catalog, lander, at):
     """Cut two names of 2,048 bytes that would grow to 8 kB: `{n}` replaces one digit."""
     digits = "".join(f"{letter}1" for letter in _random_texts("abcdefghijklmnopqrstuvwxyz")(1_000))
