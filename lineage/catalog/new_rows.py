@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, TextClause
+from sqlalchemy import Connection, Table, TextClause, text
 
 from lineage.catalog.upsert import (
     MOST_CACHED_STATEMENTS,
@@ -39,6 +39,7 @@ def insert_or_fold(  # noqa: PLR0913 - by name
     keeps: str = "",
     given: Mapping[str, Any] | None = None,
     then: Then | None = None,
+    is_query_cheap: bool = False,
 ) -> int:
     """Do what `upsert` does, where the caller knows which rows are stored.
 
@@ -54,14 +55,19 @@ def insert_or_fold(  # noqa: PLR0913 - by name
         keeps: as `upsert` has it.
         given: parameters of `query`.
         then: what PostgreSQL does with the rows that are new.
+        is_query_cheap: whether it runs the query again for that. To keep the inserted rows takes
+            it longer than a query without groups.
 
     Returns:
         Number of rows inserted or folded.
     """
     names = (*folds, *keeps.split())
     new = query.format(chosen=f"NOT ({known})" if is_any_known else "1 = 1")
-    inserting = _inserting(connection.dialect.name, table, new, names, then)
+    dialect = connection.dialect.name
+    inserting = _inserting(dialect, table, new, names, None if is_query_cheap else then)
     inserted = count_changed(connection, inserting, given)
+    if then is not None and is_query_cheap and dialect != "sqlite":
+        connection.execute(text(f"WITH inserted AS ({new}) {then.sql}"), given or {})
     if not is_any_known:
         return inserted
     stored = query.format(chosen=known)

@@ -11,6 +11,8 @@ from slis.stream.derived.connectors import IS_CONNECTOR
 from slis.stream.facets.facet_rows import job_key
 from slis.stream.merge.checkpoints import SELECT_TOUCHED
 from slis.stream.reading.problems import MOST_EDGES
+from slis.stream.staging import staging
+from slis.stream.staging import tables as staged
 
 SCHEMA_CHANGES = "('ALTER', 'TRUNCATE', 'DROP', 'RENAME')"
 # The error of a run `r`.
@@ -106,7 +108,7 @@ def collect_contributions(connection: Connection, *, has_inferred: bool) -> None
     query = select_contributions(chosen, "io.canonical_key", has_inferred=has_inferred)
     connection.execute(text(f"INSERT INTO t_touched ({_COLUMNS}) {query}"))
     connection.execute(text(_STREAMED))
-    key_jobs(connection, _JOBS)
+    staging.insert_rows(connection, staged.job, _JOB_COLUMNS, _keyed_jobs(connection, _JOBS))
 
 
 _STREAMED = f"""
@@ -133,40 +135,47 @@ _STREAMED = f"""
 """  # noqa: S608 - our own columns
 
 
+# PostgreSQL sorts the rows of a UNION by their columns: numbers first, since texts take it longer.
 _JOBS = """
     SELECT s.job_namespace, s.job_name, s.dataset_key, d.namespace, d.name FROM (
-        SELECT job_namespace, job_name, dataset_key FROM t_touched WHERE direction = 'write'
-        UNION SELECT job_namespace, job_name,
-            dataset_key FROM t_streamed WHERE direction = 'write'
-        UNION SELECT e.job_namespace, e.job_name, d.canonical_key FROM s_declared_edge e
+        SELECT dataset_key, job_namespace, job_name FROM t_touched WHERE direction = 'write'
+        UNION SELECT dataset_key, job_namespace, job_name
+            FROM t_streamed WHERE direction = 'write'
+        UNION SELECT d.canonical_key, e.job_namespace, e.job_name FROM s_declared_edge e
             JOIN s_name n ON n.spelling_key = e.downstream_spelling_key
             JOIN dataset d ON d.dataset_key = n.dataset_key
     ) AS s JOIN dataset d ON d.dataset_key = s.dataset_key
 """
 
 
-def key_jobs(connection: Connection, query: str, given: Mapping[str, Any] | None = None) -> None:
-    """Put the keys of jobs into `staging.job`: a key is a hash that SQL cannot compute.
+_JOB_COLUMNS = ("job_namespace", "job_name", "dataset_key", "job_key")
+_ADD_JOB = text(
+    "INSERT INTO t_job (job_namespace, job_name, dataset_key, job_key) VALUES "
+    "(:job_namespace, :job_name, :dataset_key, :job_key) "
+    "ON CONFLICT (dataset_key, job_key) DO NOTHING"
+)
+
+
+def key_jobs(connection: Connection, query: str, given: Mapping[str, Any]) -> None:
+    """Add the keys of jobs to `staging.job`.
 
     Args:
         connection: inside the transaction of the batch.
         query: gives job_namespace, job_name, dataset_key, and the dataset's namespace and name.
         given: parameters of the query.
     """
-    jobs = connection.execute(text(query), given or {}).all()
+    jobs = _keyed_jobs(connection, query, given)
     if jobs:
-        connection.execute(
-            text(
-                "INSERT INTO t_job (job_namespace, job_name, dataset_key, job_key) VALUES "
-                "(:n, :j, :d, :k) ON CONFLICT (dataset_key, job_key) DO NOTHING"
-            ),
-            [
-                {
-                    "n": job.job_namespace,
-                    "j": job.job_name,
-                    "d": job.dataset_key,
-                    "k": job_key(job.job_namespace, job.job_name, (job.namespace, job.name)),
-                }
-                for job in jobs
-            ],
-        )
+        connection.execute(_ADD_JOB, [dict(zip(_JOB_COLUMNS, job, strict=True)) for job in jobs])
+
+
+def _keyed_jobs(
+    connection: Connection, query: str, given: Mapping[str, Any] | None = None
+) -> list[tuple[str, str, int, int]]:
+    """Return rows of `staging.job`, one a key, which is a hash that SQL cannot compute."""
+    found: dict[tuple[int, int], tuple[str, str, int, int]] = {}
+    for job in connection.execute(text(query), given or {}):
+        of_job = job_key(job.job_namespace, job.job_name, (job.namespace, job.name))
+        row = (job.job_namespace, job.job_name, job.dataset_key, of_job)
+        found.setdefault((job.dataset_key, of_job), row)
+    return list(found.values())

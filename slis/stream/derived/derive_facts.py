@@ -14,6 +14,7 @@ from slis.stream.derived.inferred import infer_inputs
 from slis.stream.derived.reads import derive_reads
 from slis.stream.derived.writes import derive_writes, recompute_write
 from slis.stream.merge.batch_runs import stage_missing
+from slis.stream.merge.known_roots import add_known_roots
 
 _NEWS: Final = text(f"""
     SELECT 1 WHERE EXISTS (SELECT 1 FROM t_run WHERE last_fail_at IS NOT NULL)
@@ -32,12 +33,13 @@ def derive_facts(connection: Connection, landed_at: int, stale: Iterable[Row[Any
         stale: writes to recompute.
     """
     stage_missing(connection)
+    is_any_known = add_known_roots(connection)
     has_inferred = infer_inputs(connection)
     collect_contributions(connection, has_inferred=has_inferred)
     derive_writes(connection, landed_at)
     for write in stale:
         recompute_write(connection, write, landed_at)
-    derive_reads(connection, landed_at)
+    derive_reads(connection, landed_at, is_any_known=is_any_known)
     derive_edges(connection)
     derive_activity(connection)
 

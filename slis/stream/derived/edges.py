@@ -9,6 +9,7 @@ from lineage.catalog import tables
 from lineage.catalog.new_rows import insert_or_fold
 from lineage.catalog.upsert import ColumnFold, add_up, either, greatest, least, upsert
 from slis.stream.derived.connectors import store_pairs
+from slis.stream.merge.known_roots import IS_KNOWN
 
 _OUTPUT = """
     o.dataset_key AS downstream_key, o.root_run_id, o.job_namespace, o.job_name, o.event_job_name,
@@ -52,7 +53,8 @@ _EDGES = f"""
     SELECT p.upstream_key, p.downstream_key, j.job_key, p.root_run_id, p.job_namespace, p.job_name,
         max(p.event_job_name), min(p.first_event_at), max(p.last_event_at), max(p.is_reported),
         {_ORIGIN},
-        CASE WHEN EXISTS (SELECT 1 FROM edge_run e WHERE e.upstream_key = p.upstream_key
+        CASE WHEN p.{IS_KNOWN} AND EXISTS (
+            SELECT 1 FROM edge_run e WHERE e.upstream_key = p.upstream_key
             AND e.downstream_key = p.downstream_key AND e.job_key = j.job_key
             AND e.root_run_id = p.root_run_id)
         THEN 0 ELSE 1 END

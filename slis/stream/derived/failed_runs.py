@@ -13,7 +13,7 @@ from lineage.catalog.run_ends import is_abandoned_by, is_ended_by, is_without_en
 from lineage.catalog.upsert import ColumnFold, at_the_later, count_changed, greatest, upsert
 from lineage.states import NEVER_ENDED
 from slis.stream.derived.contributions import FAILURE
-from slis.stream.merge.known_runs import WITHIN, bounds_of
+from slis.stream.merge.known_runs import WITHIN, range_bounds
 
 FAILURE_FOLDS: dict[str, ColumnFold] = {
     "last_failed_run_id": at_the_later("last_failed_at", ties=greatest),
@@ -34,20 +34,18 @@ _FAILED = """
 # its id, not among all runs of its root.
 _STORE_ENDED = text("""
     INSERT INTO t_ended_root (run_key)
-    SELECT root.run_key
-    FROM (SELECT DISTINCT root_run_id FROM t_run) AS touched
-    CROSS JOIN run root
-    WHERE root.run_id = touched.root_run_id AND root.root_run_id || '' = root.run_id
+    SELECT run_key FROM t_run
+    WHERE run_id = root_run_id AND coalesce(completed_at, failed_at) IS NOT NULL
+    UNION ALL
+    SELECT root.run_key FROM t_known_root k CROSS JOIN run root
+    WHERE root.run_id = k.root_run_id AND root.root_run_id || '' = root.run_id
         AND coalesce(root.completed_at, root.failed_at) IS NOT NULL
 """)
 # PostgreSQL looks in the partitions of the root ids that the batch names, where it names them all:
 # a known run may have a root that only its START named.
 _STORE_ENDED_WITHIN = text(f"{_STORE_ENDED.text} {WITHIN.format(row='root')}")
-_ANY_UNNAMED = text("""
-    SELECT 1 FROM t_run WHERE root_run_id NOT IN (
-        SELECT root_run_id FROM s_run WHERE root_run_id IS NOT NULL AND root_day IS NOT NULL)
-    LIMIT 1
-""")
+_ROOT_DAYS = "SELECT min(root_day), max(root_day) FROM t_known_root WHERE root_day <> 0"
+_ANY_UNNAMED = text("SELECT 1 FROM t_known_root WHERE root_day IS NULL LIMIT 1")
 # These, and a run `r` of one that was still running then. SQLite keeps the order of a CROSS JOIN:
 # `run_io` is read by its key only, never as a whole.
 # Of DISTINCT keys PostgreSQL expects 200, and looks runs up.
@@ -106,11 +104,16 @@ _ABANDONED_UNNAMED = f"""
 """  # noqa: S608 - words of ours
 # The stored failure is outdated: its run completed, was started again, or failed at another time. A
 # run that names nothing is no run of the dataset: whether it fails it is decided again.
-# So is whether a run can go on without its root run: its application may be known only now.
+# So is whether a run can go on without its root run: its application may be known only now. A run
+# that the catalog did not know has no stored failure. PostgreSQL expects few rows with a direction,
+# and would look each up in `dataset_activity` first.
 _OUTDATED = text("""
-    SELECT DISTINCT t.dataset_key FROM t_touched t
-    JOIN dataset_activity a ON a.dataset_key = t.dataset_key AND a.last_failed_run_id = t.run_id
-    WHERE t.direction = 'write' AND (t.failed_at IS NULL OR t.failed_at <> a.last_failed_at)
+    WITH known AS MATERIALIZED (
+        SELECT t.dataset_key, t.run_id, t.failed_at, t.direction
+        FROM t_known k CROSS JOIN t_touched t WHERE t.run_key = k.run_key)
+    SELECT DISTINCT k.dataset_key FROM known k
+    JOIN dataset_activity a ON a.dataset_key = k.dataset_key AND a.last_failed_run_id = k.run_id
+    WHERE k.direction = 'write' AND (k.failed_at IS NULL OR k.failed_at <> a.last_failed_at)
 """)
 _OUTDATED_BY_ROOTS = text(f"""
     SELECT a.dataset_key FROM {_ENDED_ROOTS} CROSS JOIN run c CROSS JOIN run_io io
@@ -161,7 +164,7 @@ def _store_ended(connection: Connection) -> int:
     """Store the root runs of the batch that have ended; return their number."""
     if connection.dialect.name == "sqlite" or connection.execute(_ANY_UNNAMED).first() is not None:
         return count_changed(connection, _STORE_ENDED, None)
-    return count_changed(connection, _STORE_ENDED_WITHIN, bounds_of(connection, "root_day"))
+    return count_changed(connection, _STORE_ENDED_WITHIN, range_bounds(connection, _ROOT_DAYS))
 
 
 def _store(connection: Connection, query: str, given: dict[str, int]) -> None:

@@ -29,8 +29,10 @@ _OF_BATCH = """
     (SELECT DISTINCT run_key FROM s_run) AS s CROSS JOIN inferred_input n
     JOIN t_run r ON r.run_key = n.run_key AND n.run_key = s.run_key
 """
+# Of a run that the catalog did not know, the batch itself has stored them.
 _ANY = text("""
-    SELECT 1 FROM s_run s CROSS JOIN inferred_input n WHERE n.run_key = s.run_key LIMIT 1
+    SELECT 1 FROM (SELECT run_key FROM t_known UNION ALL SELECT run_key FROM t_unsourced) AS s
+    CROSS JOIN inferred_input n WHERE n.run_key = s.run_key LIMIT 1
 """)
 _OF_WRITES = f"""
     {_OF_BATCH}

@@ -5,7 +5,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, case, or_
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import both, either, least, upsert
+from lineage.catalog.new_rows import insert_or_fold
+from lineage.catalog.upsert import both, either, least
+from slis.stream.merge.known_roots import IS_KNOWN
 
 
 def _of_the_greater_job(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401 - columns
@@ -15,9 +17,15 @@ def _of_the_greater_job(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: A
     return case((or_(after.job_namespace > before.job_namespace, is_tied), given), else_=kept)
 
 
-def derive_reads(connection: Connection, landed_at: int) -> None:
-    """Fold reads into `dataset_read`: one a root run and dataset; of a stream, one an hour."""
-    upsert(
+def derive_reads(connection: Connection, landed_at: int, *, is_any_known: bool) -> None:
+    """Fold reads into `dataset_read`: one a root run and dataset; of a stream, one an hour.
+
+    Args:
+        connection: inside the transaction of the batch.
+        landed_at: of the batch.
+        is_any_known: whether the catalog knew a root run of the batch.
+    """
+    insert_or_fold(
         connection,
         tables.dataset_read,
         """
@@ -31,12 +39,12 @@ def derive_reads(connection: Connection, landed_at: int) -> None:
         FROM (
             SELECT t.*, row_number() OVER (PARTITION BY dataset_key, root_run_id
                 ORDER BY job_namespace DESC, job_name DESC) AS place
-            FROM t_touched t WHERE direction = 'read' AND is_streaming = 0
+            FROM t_touched t WHERE direction = 'read' AND is_streaming = 0 AND {chosen}
         ) AS r GROUP BY dataset_key, root_run_id
         UNION ALL
         SELECT dataset_key, root_run_id, bucket, job_namespace, job_name, at, :landed_at, 1 = 1,
             1 = 1, is_history = 1
-        FROM t_streamed WHERE direction = 'read'
+        FROM t_streamed WHERE direction = 'read' AND {chosen}
         """,
         {
             "job_namespace": _of_the_greater_job,
@@ -46,6 +54,8 @@ def derive_reads(connection: Connection, landed_at: int) -> None:
             "is_streaming": either,
             "is_history": both,
         },
+        known=IS_KNOWN,
+        is_any_known=is_any_known,
         keeps="landed_at",
         given={"landed_at": landed_at},
     )

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, or_, text
 
 from lineage.catalog import tables
-from lineage.catalog.new_rows import insert_or_fold
+from lineage.catalog.new_rows import Then, insert_or_fold
 from lineage.catalog.queries import (
     IS_STREAM_HOUR,
     is_in_bucket,
@@ -25,6 +25,7 @@ from lineage.catalog.queries import (
 )
 from lineage.catalog.upsert import ColumnFold, at_the_later, both, either, greatest, upsert
 from slis.stream.derived.contributions import key_jobs, select_contributions
+from slis.stream.merge.known_roots import IS_KNOWN
 
 
 def _of_the_later_job(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401 - columns
@@ -90,7 +91,8 @@ _STREAM_WRITES = """
 def derive_writes(connection: Connection, landed_at: int) -> None:
     """Fold writes into `dataset_write`, and count its new rows in `staging.new_write`."""
     known = connection.execute(text(_STORE_KNOWN), execution_options={"preserve_rowcount": True})
-    connection.execute(text(_COUNT_NEW_WRITES))
+    if connection.dialect.name == "sqlite":
+        connection.execute(text(_COUNT_NEW_WRITES))
     for alias, select in (("w", _WRITES_OF_BATCH), ("s", _STREAM_WRITES)):
         insert_or_fold(
             connection,
@@ -100,6 +102,7 @@ def derive_writes(connection: Connection, landed_at: int) -> None:
             known=_IS_KNOWN.format(write=alias),
             is_any_known=known.rowcount > 0,
             given={"landed_at": landed_at},
+            then=_COUNT_INSERTED,
         )
     # An event may name a stream's input after another has named its output.
     connection.execute(text(_STREAMS_WITH_INPUT))
@@ -109,12 +112,16 @@ def derive_writes(connection: Connection, landed_at: int) -> None:
 _WRITES_OF_BATCH = _WRITES.format(contributions="t_touched", bucket=_BUCKET, chosen="{chosen}")
 _KEYS = f"""
     SELECT dataset_key, root_run_id, {write_bucket("completed_at")} AS bucket
-    FROM t_touched WHERE is_write = 1
-    UNION SELECT dataset_key, root_run_id, bucket FROM t_streamed WHERE direction = 'write'
+    FROM t_touched WHERE is_write = 1 AND {{chosen}}
+    UNION SELECT dataset_key, root_run_id, bucket FROM t_streamed
+    WHERE direction = 'write' AND {{chosen}}
 """  # noqa: S608 - our own columns
+# By IS TRUE, PostgreSQL looks only writes of known root runs up: else it joins these last.
+_KEYS_OF_KNOWN = _KEYS.format(chosen=f"({IS_KNOWN}) IS TRUE")
 _STORE_KNOWN = f"""
     INSERT INTO t_known_write (dataset_key, root_run_id, bucket)
-    SELECT d.dataset_key, d.root_run_id, d.bucket FROM ({_KEYS}) AS w CROSS JOIN dataset_write d
+    SELECT d.dataset_key, d.root_run_id, d.bucket FROM ({_KEYS_OF_KNOWN}) AS w
+    CROSS JOIN dataset_write d
     WHERE d.dataset_key = w.dataset_key AND d.root_run_id = w.root_run_id AND d.bucket = w.bucket
 """  # noqa: S608 - our own tables
 # `NOT IN` of several columns makes SQLite compare each write with each.
@@ -122,9 +129,19 @@ _IS_KNOWN = """
     EXISTS (SELECT 1 FROM t_known_write k WHERE k.dataset_key = {write}.dataset_key
         AND k.root_run_id = {write}.root_run_id AND k.bucket = {write}.bucket)
 """
+# PostgreSQL counts them as it inserts them.
+_COUNT_INSERTED = Then(
+    "dataset_key",
+    """
+    INSERT INTO t_new_write (dataset_key, writes)
+    SELECT dataset_key, count(*) FROM inserted GROUP BY dataset_key
+    ON CONFLICT (dataset_key) DO UPDATE SET writes = t_new_write.writes + excluded.writes
+    """,
+)
 _COUNT_NEW_WRITES = f"""
     INSERT INTO t_new_write (dataset_key, writes)
-    SELECT dataset_key, count(*) FROM ({_KEYS}) AS w WHERE NOT ({_IS_KNOWN.format(write="w")})
+    SELECT dataset_key, count(*) FROM ({_KEYS.format(chosen="1 = 1")}) AS w
+    WHERE NOT ({_IS_KNOWN.format(write="w")})
     GROUP BY dataset_key
 """  # noqa: S608 - our own columns
 _STREAMS_WITH_INPUT = f"""
@@ -150,6 +167,11 @@ _REVOKED = f"""
     ) AS v JOIN dataset_write w ON w.dataset_key = v.dataset_key
         AND w.root_run_id = v.root_run_id AND w.bucket = v.bucket
 """  # noqa: S608 - our own columns
+# Most batches have neither a failed run nor one that had completed before.
+_MAY_REVOKE = text("""
+    SELECT 1 FROM t_known WHERE completed_at IS NOT NULL
+    UNION ALL SELECT 1 FROM t_touched WHERE failed_at IS NOT NULL LIMIT 1
+""")
 _IN_BUCKET = is_in_bucket("r.completed_at", ":bucket")
 _OF_ROOT = f"""
     (SELECT CAST(:root AS TEXT) AS root) AS s
@@ -187,6 +209,8 @@ _ONE_LESS = """
 
 def _revoke(connection: Connection, landed_at: int) -> None:
     """Recompute the writes whose run no longer counts as a write."""
+    if connection.execute(_MAY_REVOKE).first() is None:
+        return
     for write in connection.execute(text(_REVOKED)).all():
         recompute_write(connection, write, landed_at)
 

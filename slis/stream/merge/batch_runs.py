@@ -25,8 +25,10 @@ _STORE_IO: Final = f"""
     FROM {{of}} s CROSS JOIN run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
     WHERE io.run_key = s.run_key AND io.day = s.day
 """  # noqa: S608 - likewise
+# A new run has no value of the others.
+_NEW: Final = ", ".join(name for name in _RUNS.split(", ") if name not in {"failed_at", "evidence"})
 # PostgreSQL stages the runs that are new, and what they read and wrote, as it inserts them.
-STAGE_NEW_RUNS: Final = Then(_RUNS, f"INSERT INTO t_run ({_RUNS}) SELECT {_RUNS} FROM inserted")  # noqa: S608
+STAGE_NEW_RUNS: Final = Then(_NEW, f"INSERT INTO t_run ({_NEW}) SELECT {_NEW} FROM inserted")  # noqa: S608
 STAGE_NEW_IO: Final = Then(
     _IO,
     f"""
@@ -43,10 +45,15 @@ _STORE_UNSOURCED = text("""
         HAVING max(CASE WHEN direction = 'read' AND is_reported THEN 1 ELSE 0 END) = 1
             AND max(CASE direction WHEN 'write' THEN 1 ELSE 0 END) = 0)
 """)
+# Runs that no event of the batch names have no day yet.
 _ANY_MISSING = text("""
-    SELECT 1 FROM s_run WHERE run_key NOT IN (SELECT run_key FROM t_run) LIMIT 1
+    SELECT 1 FROM s_run WHERE day IS NULL AND run_key NOT IN (SELECT run_key FROM t_run) LIMIT 1
 """)
-# Of runs that no event of the batch names.
+_STORE_KNOWN = text("""
+    INSERT INTO t_known (run_key) SELECT DISTINCT run_key FROM s_run
+    WHERE run_key NOT IN (SELECT run_key FROM t_run)
+        AND run_key NOT IN (SELECT run_key FROM t_known)
+""")
 _FIND_DAYS = text("""
     UPDATE s_run SET day = (SELECT max(r.day) FROM run r WHERE r.run_key = s_run.run_key)
     WHERE day IS NULL
@@ -94,10 +101,13 @@ def _stage_all_io(connection: Connection) -> None:
 
 
 def stage_missing(connection: Connection) -> None:
-    """Stage the runs and what they read and wrote, where `staging.run` has others by now."""
+    """Stage the runs and what they read and wrote, where `staging.run` has others by now.
+
+    These are stored, and so they are known.
+    """
     if connection.execute(_ANY_MISSING).first() is None:
         return
-    for statement in _EMPTY:
+    for statement in (_STORE_KNOWN, *_EMPTY):
         connection.execute(statement)
     connection.execute(_FIND_DAYS)
     connection.execute(text(_STORE_RUNS.format(of=RUNS_OF_BATCH)))

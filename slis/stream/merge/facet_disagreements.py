@@ -17,14 +17,19 @@ _IS_NEWS = """
     ({run}, u.dataset_key) NOT IN (SELECT run_key, dataset_key FROM t_io
         WHERE direction = 'read' AND run_key NOT IN (SELECT run_key FROM t_unsourced))
 """
+# Many runs have the same facets: their names are looked up once, by DISTINCT.
+_NAMED = """
+    SELECT DISTINCT f.spelling_key, f.facets_key, f.oracle, d.dataset_key AS downstream_key,
+        u.dataset_key, u.namespace, u.name
+    FROM s_facet_source f JOIN s_name d ON d.spelling_key = f.spelling_key
+    JOIN s_name u ON u.spelling_key = f.upstream_spelling_key
+"""
 _SOURCES = text(f"""
     INSERT INTO t_named_source (run_key, downstream_key, upstream_key, origin, namespace, name)
-    SELECT io.run_key, d.dataset_key, u.dataset_key, f.oracle, u.namespace, u.name
-    FROM s_facet_source f
-    JOIN s_run_io io ON io.spelling_key = f.spelling_key AND io.facets_key = f.facets_key
+    SELECT io.run_key, u.downstream_key, u.dataset_key, u.oracle, u.namespace, u.name
+    FROM ({_NAMED}) AS u
+    JOIN s_run_io io ON io.spelling_key = u.spelling_key AND io.facets_key = u.facets_key
         AND io.direction = 'write'
-    JOIN s_name d ON d.spelling_key = f.spelling_key
-    JOIN s_name u ON u.spelling_key = f.upstream_spelling_key
     WHERE {_IS_NEWS.format(run="io.run_key")}
     UNION
     SELECT f.run_key, d.dataset_key, u.dataset_key, '{LINEAGE_FACET}', u.namespace, u.name

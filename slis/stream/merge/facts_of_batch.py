@@ -8,6 +8,7 @@ from slis.stream.facets.sql_texts import merge_sql
 from slis.stream.merge.batch_runs import stage_io
 from slis.stream.merge.checkpoints import merge_checkpoints
 from slis.stream.merge.facet_disagreements import collect_sources, record_disagreements
+from slis.stream.merge.known_roots import stage_known_roots
 from slis.stream.merge.known_runs import stage_known
 from slis.stream.merge.merge_facts import (
     merge_datasets,
@@ -44,6 +45,7 @@ def merge_facts_of_batch(
     merge_claims(connection, landed_at)
     resolve_components(connection, changed)
     is_any_known = stage_known(connection, finds_remains=finds_remains)
+    stage_known_roots(connection, finds_remains=finds_remains)
     if is_any_known:
         move_to_new_roots(connection)
     merge_runs(connection, landed_at, is_any_known=is_any_known, has_repeats=repeats.runs)

@@ -4,7 +4,7 @@ A run is stored in the day of its id (`lineage.catalog.run_days`), or in day 0 i
 stored it: then it goes on there, and is one run.
 """
 
-from typing import Final, Literal
+from typing import Final
 
 from sqlalchemy import Connection, text
 
@@ -34,6 +34,7 @@ _OF_ANY_DAY: Final = "io.day IN (s.day, 0)"
 _UNDATED: Final = "io.day = 0"  # in one partition, without an entry for most runs
 # With day 0, in which any run may be.
 WITHIN: Final = "AND ({row}.day = 0 OR {row}.day >= :first AND {row}.day < :end)"
+_DAYS: Final = "SELECT min(day), max(day) FROM s_run WHERE day <> 0"
 _ANY_KNOWN: Final = text("SELECT 1 FROM t_known LIMIT 1")
 _ANY_UNDATED: Final = text("SELECT 1 FROM t_known WHERE day <> id_day LIMIT 1")
 _IS_UNDATED: Final = "run_key IN (SELECT run_key FROM t_known WHERE day <> id_day)"
@@ -57,7 +58,7 @@ def stage_known(connection: Connection, *, finds_remains: bool) -> bool:
             _store_undated(connection, "day <> 0")
         day = _DAY.format(of_io=f"{of_io} {WITHIN.format(row='io')}" if finds_remains else of_io)
         within = text(_STORE_KNOWN.format(day=day, of_run=WITHIN.format(row="r")))
-        connection.execute(within, bounds_of(connection, "day"))
+        connection.execute(within, range_bounds(connection, _DAYS))
     if connection.execute(_ANY_KNOWN).first() is None:
         return False
     if connection.execute(_ANY_UNDATED).first() is not None:
@@ -65,9 +66,13 @@ def stage_known(connection: Connection, *, finds_remains: bool) -> bool:
     return True
 
 
-def bounds_of(connection: Connection, column: Literal["day", "root_day"]) -> dict[str, int]:
-    """Return the start of the first and the end of the last range of these days of the batch."""
-    days = f"SELECT min({column}), max({column}) FROM s_run WHERE {column} <> 0"  # noqa: S608 - ours
+def range_bounds(connection: Connection, days: str) -> dict[str, int]:
+    """Return the start of the first and the end of the last range of days.
+
+    Args:
+        connection: inside the transaction of the batch.
+        days: query of the first and of the last day.
+    """
     first, last = connection.execute(text(days)).one()
     if first is None:
         return {"first": 0, "end": 0}

@@ -118,6 +118,7 @@ def merge_runs(
         keeps="run_id landed_at",
         given={"landed_at": landed_at},
         then=STAGE_NEW_RUNS,
+        is_query_cheap=not has_repeats,
     )
     stage_runs(connection, is_any_known=is_any_known)
     failed, evidenced = connection.execute(_COUNT).one()

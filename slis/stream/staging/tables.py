@@ -16,9 +16,10 @@ def _table(
     name: str, numbers: str = "", texts: str = "", flags: str = "", *, key: str = ""
 ) -> Table:
     keys = key.split()
+    # Flags first: PostgreSQL finds a column behind texts by their lengths, row by row.
     columns = [
         Column(column, kind, primary_key=column in keys, autoincrement=False)
-        for names, kind in ((numbers, BigInteger), (texts, Text), (flags, SmallInteger))
+        for names, kind in ((flags, SmallInteger), (numbers, BigInteger), (texts, Text))
         for column in names.split()
     ]
     return _temporary(name, *columns)
@@ -125,7 +126,7 @@ touched = _table(  # what the runs of the batch read and wrote, as the catalog k
     "t_touched",
     "run_key dataset_key first_event_at last_event_at started_at completed_at failed_at "
     "nominal_start_at rows schema_key",
-    "root_run_id run_id job_namespace job_name event_job_name direction partition code_version "
+    "direction root_run_id run_id job_namespace job_name event_job_name partition code_version "
     "failure",
     "is_streaming is_history is_reported is_write is_schema_change is_dropped names_input is_wide",
 )
@@ -153,11 +154,14 @@ new_edge = _table(
     "is_reported",
 )
 written = _table("t_written", "dataset_key", "job_namespace")  # names, and who writes them now
-known = _table(  # runs of the batch that the catalog knew before it
+known = _table(  # runs of the batch that the catalog knew before it, and others that it derives
     "t_known",
     "run_key day id_day completed_at",  # the day that it is stored under, and that of its id
     "parent_run_id root_run_id root_job_namespace root_job_name",
     key="run_key",
+)
+known_root = _table(  # root runs of the batch of which the catalog knew a run before it
+    "t_known_root", "root_day", "root_run_id", key="root_run_id"
 )
 batch_run = _copy(  # the runs of the batch, as the catalog knows them now
     "t_run",

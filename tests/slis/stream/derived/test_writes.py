@@ -54,3 +54,16 @@ def test_a_schema_change_revokes_only_what_its_run_was_counted_for(embedded, com
         found = connection.execute(text(_REVOKED)).all()
 
     assert len(found) == revoked
+
+
+def test_a_run_that_evidence_fails_takes_its_write_back(embedded):
+    """Recompute a write whose run had completed, also where no event of the batch is of the run."""
+    run = {"run_key": 1, "dataset_key": 1, "root_run_id": "a", "direction": "write"}
+    run |= {"completed_at": HOUR + 9, "failed_at": HOUR + 9, "is_write": 0}
+    with write_transaction(embedded) as connection:
+        staging.create(connection)
+        staging.fill(connection, {"t_touched": (tuple(run), [tuple(run.values())])})
+        connection.execute(insert(tables.dataset_write), _write(HOUR + 1))
+        derive_writes(connection, 2)
+
+        assert connection.execute(text("SELECT count(*) FROM dataset_write")).scalar() == 0

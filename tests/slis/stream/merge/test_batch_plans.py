@@ -8,7 +8,19 @@ from slis.stream.staging import staging
 from tests.slis.plans import plan_of, scanned_tables
 
 # Aliases of the tables of a batch.
-_SMALL = ("s", "t", "touched", "ended", "abandoned", "newest", "created", "target", "q")
+_SMALL = (
+    "s",
+    "t",
+    "k",
+    "t_run",
+    "touched",
+    "ended",
+    "abandoned",
+    "newest",
+    "created",
+    "target",
+    "q",
+)
 _QUERIES = {  # the queries themselves
     "runs without an end": failed_runs._ABANDONED,  # noqa: SLF001
     "runs without an end that name nothing": failed_runs._ABANDONED_UNNAMED,  # noqa: SLF001
