@@ -2,7 +2,8 @@
 
 from itertools import permutations
 
-from sqlalchemy import select
+import pytest
+from sqlalchemy import insert, select, text, update
 
 from lineage.catalog import tables
 from lineage.catalog.upsert import at_the_later, greatest, prepare, upsert
@@ -45,3 +46,25 @@ def test_a_statement_is_built_once(embedded):
     )
 
     assert first is second
+
+
+@pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
+def test_updated_datasets_have_room_in_their_pages(catalog):
+    """Update a third of the rows at least without new index entries.
+
+    Mutant: without migration 0025 the pages are full, and hardly a row has room.
+    """
+    of_all = {"namespace": "shop", "first_seen_at": 0, "last_seen_at": 0}
+    rows = [
+        {**of_all, "dataset_key": key, "canonical_key": key, "name": f"table_{key}"}
+        for key in range(2_000)
+    ]
+    with catalog.begin() as connection:
+        connection.execute(insert(tables.dataset), rows)
+    with catalog.begin() as connection:
+        connection.execute(update(tables.dataset).values(last_seen_at=1))
+        inside = connection.scalar(
+            text("SELECT n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = 'dataset'")
+        )
+
+    assert inside > len(rows) / 3
