@@ -27,6 +27,7 @@ from lineage.process.environment import InvalidSettingError
 from lineage.process.listening import InheritedServer, http_server
 from lineage.process.role import begin_role
 from lineage.process.sockets import listen
+from runbooks.actions.kubernetes_settings import read_kubernetes_settings
 from service.actions import auto_actions
 from service.actions.auto_actions import AutoActions
 from service.api.access.guard import Guard
@@ -69,6 +70,7 @@ def main() -> int:
     begin_role()
     try:
         given = StartupSettings(read_settings(), notify_settings.read_routing(), read_delivery())
+        read_kubernetes_settings()  # else an action in an incident finds an invalid one
         _require_guarded(given.settings)
         ports = (given.settings.service_port, given.settings.metrics_port)
         listening = [listen(given.settings.host, port) for port in ports]

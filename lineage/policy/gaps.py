@@ -6,7 +6,7 @@ from typing import Final
 from lineage.policy.model import EscalationStep, Owner, Policy
 
 _FOR_ALL_NAMESPACES: Final = frozenset({"respond", "alerts", "admin"})
-_TO_FALLBACK: Final = "go to the fallback channel, if LINEWARD_DELIVERY_FALLBACK is set"
+_TO_FALLBACK: Final = "go to LINEWARD_DELIVERY_FALLBACK; if it is not set, no person is notified"
 
 
 def token_gaps(policy: Policy, folder: Path) -> list[str]:
@@ -63,8 +63,8 @@ def unreachable_owners(policy: Policy, platform: str) -> list[str]:
     ]
     if all(owner.name != platform for owner in policy.owners):
         unowned = "incidents without an owner, and those of Lineward itself,"
-        missing = f"no owner is named {platform!r} (LINEWARD_ALERTS_PLATFORM)"
-        found.insert(0, f"owners: {missing}: {unowned} {_TO_FALLBACK}")
+        missing = f"no owner is named {platform!r} (LINEWARD_ALERTS_PLATFORM): add one. Until then"
+        found.insert(0, f"owners: {missing}, {unowned} {_TO_FALLBACK}")
     steps = [
         (f"owners[{i}].escalation[{j}]", step)
         for i, owner in enumerate(policy.owners)

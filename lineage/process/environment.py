@@ -72,12 +72,24 @@ def _with_new_names(values: Mapping[str, str], fields: Mapping[str, str]) -> Map
 
 
 def _reject_unknown(prefix: str, values: Mapping[str, str], known: Collection[str]) -> None:
+    service_links = _service_links(values)
     for name in values:
         if name in REMOVED and name.startswith(prefix):
             message = f"{name} has no effect: remove it, or the next release rejects it"
             warnings.warn(message, FutureWarning, stacklevel=3)
-        elif name.startswith(prefix) and name not in known:
+        elif name.startswith(service_links) or not name.startswith(prefix):
+            continue
+        elif name not in known:
             raise InvalidSettingError(f"{name}: no such setting; {_hint(name, prefix, known)}")
+
+
+def _service_links(values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the beginnings of variables that Kubernetes sets in a pod, for each Service."""
+    # https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
+    ends = ("_SERVICE_HOST", "_SERVICE_PORT")
+    hosts = [name.removesuffix(ends[0]) for name in values if name.endswith(ends[0])]
+    services = [name for name in hosts if f"{name}{ends[1]}" in values]
+    return tuple(name + end for name in services for end in ("_SERVICE_", "_PORT"))
 
 
 def _hint(name: str, prefix: str, known: Collection[str]) -> str:

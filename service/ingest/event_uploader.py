@@ -16,6 +16,7 @@ import structlog
 
 from service.ingest.collector_client import CollectorClient, Target, detail_of
 
+_BATCH_PATH = "/api/v1/lineage/batch"
 _BATCH_EVENTS = 500
 _BATCH_BYTES = 4_194_304
 _raw = msgspec.json.Decoder(msgspec.Raw)
@@ -79,6 +80,15 @@ class EventUploader:
     def __init__(self, reach: CollectorClient) -> None:
         self._reach = reach
 
+    def wait_for_collector(self) -> None:
+        """Post an empty batch until the collector accepts it: it answers, and the token is right.
+
+        Raises:
+            UnansweredError, UploadStoppedError, RejectedInputError: as `post`.
+        """
+        self._reach.go_on()
+        self._reach.answered(_BATCH_PATH, b"[]")
+
     def post(self, bodies: Sequence[bytes], where: Sequence[str] = ()) -> list[RejectedUpload]:
         """Post events; return the rejected ones. All others are durable when this returns.
 
@@ -111,7 +121,7 @@ class EventUploader:
         if not places:
             return []
         body = b"[" + b",".join(bodies[n] for n in places) + b"]"
-        answer = self._reach.answered("/api/v1/lineage/batch", body)
+        answer = self._reach.answered(_BATCH_PATH, body)
         if answer.status_code == httpx.codes.OK:
             return self._rejections_of(answer, bodies, places, names)
         if answer.is_success:

@@ -16,7 +16,7 @@ from lineage.policy.access import Access
 from lineage.policy.model import Policy
 from lineage.process.health_port import read_health_port
 from lineage.process.http_hosts import is_loopback
-from runbooks.actions.kubernetes_settings import read_for_watch
+from runbooks.actions.kubernetes_settings import read_for_watch, read_kubernetes_settings
 from service.errors import OccupiedError
 from service.ingest.kafka.settings import client_settings, read_kafka_settings
 from service.ingest.marquez.settings import read_marquez
@@ -42,8 +42,10 @@ def require_role_settings(settings: Settings) -> None:
     read_health_port()
     read_routing()
     read_marquez()
+    kafka = read_kafka_settings()
+    read_kubernetes_settings()  # without namespaces to watch, actions may still read these
     if settings.kafka_bootstrap:
-        client_settings(read_kafka_settings())
+        client_settings(kafka)
     if settings.kubernetes_namespaces:
         read_for_watch()
 

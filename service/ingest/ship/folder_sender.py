@@ -55,6 +55,9 @@ class FolderSender:
     def follow(self, stopping: Event) -> None:
         """Ship what is written, until stopped."""
         try:
+            # Not at the first event: who starts it still reads the log.
+            self._poster.wait_for_collector()
+            _log.info("collector_reached", folder=str(self._folder))
             while not stopping.is_set():
                 if not self.ship():
                     stopping.wait(_POLL_SECONDS)

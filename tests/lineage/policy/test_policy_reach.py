@@ -38,7 +38,7 @@ def test_unreachable_recipients_are_listed_with_their_place(owner, problems):
     assert unreachable_owners(parse_policy(f"owners: [{_BOSS}, {owner}]"), "boss") == problems
 
 
-_FALLBACK = "go to the fallback channel, if LINEWARD_DELIVERY_FALLBACK is set"
+_FALLBACK = "go to LINEWARD_DELIVERY_FALLBACK; if it is not set, no person is notified"
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,9 @@ _FALLBACK = "go to the fallback channel, if LINEWARD_DELIVERY_FALLBACK is set"
             "{name: a}",
             [
                 (
-                    "owners: no owner is named 'boss' (LINEWARD_ALERTS_PLATFORM): incidents without"
-                    f" an owner, and those of Lineward itself, {_FALLBACK}"
+                    "owners: no owner is named 'boss' (LINEWARD_ALERTS_PLATFORM): add one. Until"
+                    " then, incidents without an owner, and those of Lineward itself,"
+                    f" {_FALLBACK}"
                 ),
                 (
                     "owners[0]: 'a' has no slack, pagerduty_key_file or notify:"

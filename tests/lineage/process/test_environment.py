@@ -117,6 +117,24 @@ def test_an_unknown_variable_of_a_section_is_rejected():
     assert str(raised.value) == "LINEWARD_X_PROT: no such setting; did you mean LINEWARD_X_PORT?"
 
 
+def test_variables_of_a_kubernetes_service_are_ignored():
+    """Ignore what Kubernetes sets in a pod for a Service `lineward-x`, and nothing else.
+
+    Mutants: without `_service_links`; every name with `_PORT` is ignored.
+    """
+    service = {
+        "LINEWARD_X_A_SERVICE_HOST": "10.0.0.1",
+        "LINEWARD_X_A_SERVICE_PORT": "9092",
+        "LINEWARD_X_A_SERVICE_PORT_TLS": "9092",
+        "LINEWARD_X_A_PORT": "tcp://10.0.0.1:9092",
+        "LINEWARD_X_A_PORT_9092_TCP_ADDR": "10.0.0.1",
+    }
+
+    assert read(Sample, section="X_", environ=service) == Sample()
+    with pytest.raises(InvalidSettingError, match="LINEWARD_X_B_PORT: no such setting"):
+        read(Sample, section="X_", environ={**service, "LINEWARD_X_B_PORT": "9092"})
+
+
 def test_the_known_names_include_shared_variables():
     """List all names of the section if none is similar.
 

@@ -72,8 +72,8 @@ def test_policy_check_names_owners_without_a_channel(tmp_path: Path):
     assert [each.split(" (")[0] for each in text["unreachable"]] == [
         "owners: no owner is named 'operators'",
         (
-            "owners[0]: 'shop' has no slack, pagerduty_key_file or notify: its incidents go to the"
-            " fallback channel, if LINEWARD_DELIVERY_FALLBACK is set"
+            "owners[0]: 'shop' has no slack, pagerduty_key_file or notify: its incidents go to"
+            " LINEWARD_DELIVERY_FALLBACK; if it is not set, no person is notified"
         ),
     ]
 

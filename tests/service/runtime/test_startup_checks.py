@@ -75,19 +75,35 @@ def test_no_command_listens_to_other_machines_without_tokens(tmp_path, command, 
         {"LINEWARD_LOG_CONFIG_FILE": "/nowhere/log", "LINEWARD_LOG": "kafka://h:1/t"},
         {"LINEWARD_KAFKA_CONFIG_FILE": "/nowhere/kafka", "LINEWARD_KAFKA_BOOTSTRAP": "h:1"},
         {"LINEWARD_KUBERNETES_URL": "http://h", "LINEWARD_KUBERNETES_NAMESPACES": "jobs"},
+        {"LINEWARD_KAFKA_BOOTSTRAPS": "h:1"},
+        {"LINEWARD_KUBERNETES_TIMEOUT_SECONDS": "0"},
     ],
     ids=lambda one: next(iter(one)),
 )
 def test_the_settings_of_each_role_are_read_before_it_starts(variables, monkeypatch):
     """Name the variable: a role with an invalid setting would be restarted without end.
 
-    Mutants: without the settings of any one role; without the token file.
+    Mutants: without the settings of any one role; without the token file; the Kafka settings only
+    with a broker, those of Kubernetes only with namespaces to watch.
     """
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
 
     with pytest.raises(InvalidSettingError, match=next(iter(variables))):
         require_role_settings(read_settings())
+
+
+def test_the_service_does_not_start_with_a_setting_that_fails_its_actions(tmp_path):
+    """Reject settings of the Kubernetes API that only actions read.
+
+    Mutant: without `read_kubernetes_settings` in the service.
+    """
+    data = {"LINEWARD_DATA_DIR": str(tmp_path / "data")}
+    ports = {f"LINEWARD_{name}_PORT": "0" for name in ("SERVICE", "METRICS")}
+    done = lineward("service", **data, **ports, LINEWARD_KUBERNETES_URL="http://h")
+
+    assert done.returncode == 2
+    assert "LINEWARD_KUBERNETES_URL: expected https://HOST" in done.stdout + done.stderr
 
 
 def test_up_does_not_start_with_an_invalid_setting_of_a_role(tmp_path):

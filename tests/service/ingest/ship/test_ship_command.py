@@ -115,6 +115,33 @@ def test_the_shipper_waits_for_the_collector_without_end(
     assert (waiting["url"], waiting["error"]) == (collector.url, "Connection refused")
 
 
+def test_the_log_says_at_the_start_whether_the_token_is_right(tmp_path: Path, folder: Path):
+    """Ask the collector before any event is written.
+
+    Mutant: without `wait_for_collector`, the log is empty until a job writes.
+    """
+    right, shown, output = (tmp_path / name for name in ("right", "shown", "ship.log"))
+    right.write_text("sesame")
+    shown.write_text("simsim")
+    guarded = Collector(tmp_path / "guarded", token_file=right).ready()
+    argv = ["ship", str(folder), "--url", guarded.url, "--token-file", str(shown)]
+    with output.open("wb") as log:
+        shipping = subprocess.Popen(
+            [sys.executable, "-m", "service.cli.main", *argv], env=environ(), stdout=log, stderr=log
+        )
+    try:
+        until(lambda: "collector_not_reached" in output.read_text())
+        assert "401" in output.read_text()
+        assert "collector_reached" not in output.read_text()
+        shown.write_text("sesame")
+        until(lambda: "collector_reached" in output.read_text())
+        assert _stored_bodies(guarded) == []
+    finally:
+        shipping.kill()
+        shipping.wait(30)
+        guarded.kill()
+
+
 def test_a_wrong_token_rejects_no_event(tmp_path: Path, folder: Path):
     """Wait as in an outage, and read a replaced token."""
     right, shown = tmp_path / "right", tmp_path / "shown"
