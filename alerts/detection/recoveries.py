@@ -45,11 +45,14 @@ _POLICIES = text(
 _NO_NEW_SOURCE: Final = "no undeclared source was found in the last seven days"
 # Of kinds that a write does not end by itself: what holds once nothing of it is found.
 _CONTENT_RECOVERED: Final = {
-    "schema_changed": "no change of its schema is unexplained",
+    "schema_changed": "no change of its schema in the last seven days is unexplained",
     "mapping": "no comparison of its lineage with what its runs did disagrees",
     "provenance": f"no read of it lacks a known origin, and {_NO_NEW_SOURCE}",
     "unexpected_source": _NO_NEW_SOURCE,
-    "quality": "no test of its data fails",
+    "quality": (
+        "no test of its data has failed in the last seven days without passing since (warnings"
+        " do not count)"
+    ),
     "metadata": "it lacks no metadata that the policy requires",
     "claimed": "no event claims it without the right to",
 }

@@ -182,7 +182,7 @@ def _open_in_time(
         update.record("suppressed", "a suppression window covers it", change=change)
     else:
         still = f"the fault is still there after {held:g} s"
-        open_incident(update, still if held else "a fault of this kind opens at once")
+        open_incident(update, still if held else "incidents of this kind open at once")
 
 
 def _close_in_time(update: IncidentUpdate, rules: LifecycleRules) -> None:

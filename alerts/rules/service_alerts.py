@@ -65,8 +65,8 @@ def _scrape_down(job: str, owner: str, *, is_outside: bool) -> AlertRule:
         description=(
             "No target of the scrape job {{ $labels.job }} has answered for 2m, since {since}: all"
             " targets are down, or Prometheus has no target of this job. Alerts on the metrics of"
-            f" this job cannot fire. {FIRST_LOOK} The runbook is also in Lineward's repository, if"
-            f" no shell opens: runbooks/pages/{SCRAPE_DOWN}.md."
+            f" this job cannot fire. {FIRST_LOOK} If no shell opens, read"
+            f" runbooks/pages/{SCRAPE_DOWN}.md in Lineward's repository."
         ),
     )
     return row.alert(owner)

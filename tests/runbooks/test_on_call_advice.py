@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
+from alerts.incidents.lifecycle import LIFECYCLE_RULES
 from alerts.notify.channels.channel import RETRYABLE_STATUSES
 from alerts.notify.channels.slack.responses import (
     DOUBTFUL_ERRORS,
@@ -235,6 +236,21 @@ def test_pages_say_for_how_long_content_stays_bad():
 def test_an_incident_about_an_intended_change_can_be_resolved(name: str):
     """Find the command: nothing else ends such an incident on the same day."""
     assert ["resolve", "$INCIDENT", "--note", "$NOTE"] in commands(page_markdown(name))
+
+
+def test_the_page_on_incidents_has_the_times_of_the_lifecycle():
+    """Compare how long a fault reopens its incident, and how long its datasets may catch up."""
+    rules, text = LIFECYCLE_RULES, page_markdown("LinewardIncidentPage")
+    routing = (ROOT / "docs" / "routing.md").read_text("utf-8")
+
+    assert (rules.memory_seconds, rules.most_memory_seconds) == (3600, 4 * 3600)
+    assert f"within {rules.memory_cadences:g} of its cadences after the incident was" in text
+    assert "(at least one hour, at most four)" in text
+    assert "or acknowledged it in the last four hours" in text
+    assert "if somebody acknowledged within the last four hours" in routing
+    assert (rules.drain_seconds, rules.close_seconds) == (3600, 45)
+    assert "by itself 45 s after" in text
+    assert f"good (or {rules.drain_cadences:g} of its cadences, if longer) becomes" in text
 
 
 def test_the_page_on_burns_says_when_each_alert_ends():

@@ -173,13 +173,13 @@ COMMANDS: Final = {
     "resolve": _known(
         "incidents",
         RESPOND,
-        "Resolve an incident; it notifies again after a recovery, or if another dataset fails.",
+        "Resolve an incident; it notifies again after a recovery, or if a ticket becomes a page.",
         "resolve 3f2c9a7d10b45e86 --note 'rolled back'",
     ),
     "false-alarm": _known(
         "incidents",
         RESPOND,
-        "Resolve an incident as a false alarm, and count it against its kind of fault.",
+        "Resolve an incident, and count it as a false alarm of its kind of fault.",
         "false-alarm 3f2c9a7d10b45e86 --note 'planned test'",
     ),
     "suppress": _known(

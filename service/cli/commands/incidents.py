@@ -166,7 +166,7 @@ def resolve(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Resolve an incident; it notifies again after a recovery, or if another dataset fails."""
+    """Resolve an incident; it notifies again after a recovery, or if a ticket becomes a page."""
     request_action(read_settings(data_dir), incident, "resolve", note=note, as_json=as_json)
 
 
@@ -182,7 +182,7 @@ def escalate(
 def false_alarm(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
-    """Resolve an incident as a false alarm, and count it against its kind of fault."""
+    """Resolve an incident, and count it as a false alarm of its kind of fault."""
     request_action(read_settings(data_dir), incident, "false_alarm", note=note, as_json=as_json)
 
 

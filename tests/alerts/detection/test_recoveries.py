@@ -144,10 +144,20 @@ def test_a_content_fault_ends_by_a_run_or_by_the_policy(estate):
     assert _reason(estate, "metadata") == f"{RUN}, and {gone}"
 
 
-@pytest.mark.parametrize("kind", ["provenance", "unexpected_source"])
-def test_an_undeclared_source_ends_with_its_seven_days(estate, kind):
-    """Name the seven days for both kinds: of a critical, and of a regulated dataset."""
-    gone = "no undeclared source was found in the last seven days"
+@pytest.mark.parametrize(
+    ("kind", "gone"),
+    [
+        ("provenance", "no undeclared source was found in the last seven days"),
+        ("unexpected_source", "no undeclared source was found in the last seven days"),
+        ("schema_changed", "no change of its schema in the last seven days is unexplained"),
+        ("quality", "no test of its data has failed in the last seven days without passing since"),
+    ],
+)
+def test_a_fault_that_ends_after_seven_days_names_them(estate, kind, gone):
+    """Name the seven days: perhaps nobody declared the source, or repaired the data.
+
+    Mutant: "no test of its data fails", which is false of a test that failed and never ran again.
+    """
     assert gone in _reason(estate, kind)
 
 

@@ -91,6 +91,15 @@ def test_a_dismissed_incident_is_quiet_until_it_was_good(story):
     assert story.opened(make_fault("AB", onset=8000), at=8000) == ["opened"]
 
 
+def test_a_dismissed_incident_takes_in_more_datasets_without_a_message(story):
+    """Notify nobody of datasets that the fault makes bad later, as the runbook says."""
+    story.opened(make_fault("A"))
+    story.do(40, "resolve", make_fault("A"))
+
+    assert story.opened(make_fault("AB"), at=100) == story.at(3000, make_fault("ABC")) == []
+    assert story.opened(make_fault("AB"), make_fault("D"), at=3100) == ["opened"]
+
+
 def test_a_new_failure_after_a_person_resolved_opens(story):
     """Open an incident for a fault that began since."""
     story.opened(make_fault("A"))

@@ -32,7 +32,7 @@ def test_unauthorized_access_opens_at_once(story):
     """Open at once, as M10 has no hold."""
     assert story.at(0, service_fault("access", "unauthorized_access", 0)) == ["opened"]
     assert story.one.severity.level == "page"
-    assert story.events[-1].reason == "a fault of this kind opens at once"
+    assert story.events[-1].reason == "incidents of this kind open at once"
 
 
 def test_forty_five_seconds_good_close(story):

@@ -60,7 +60,7 @@ def test_acknowledged_fault_does_not_page_again():
 
 @pytest.mark.parametrize("is_remembered", [True, False])
 def test_fault_acknowledged_before_it_came_back_does_not_page(monkeypatch, is_remembered):
-    """Remember it for an hour; the mutant forgets it and pages."""
+    """Remember it for four hours; the mutant forgets it and pages."""
     if not is_remembered:
         monkeypatch.setattr("alerts.incidents.lifecycle._is_acknowledged", lambda *_, **__: False)
     router = MemoryRouter(BARE)

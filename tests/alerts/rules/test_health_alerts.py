@@ -24,9 +24,8 @@ FIRST_LOOK = "Run `lineward status`; on Kubernetes begin with `kubectl -n NAMESP
 NOT_SCRAPED = (
     "No target of the scrape job lineward has answered for 2m, since 1970-01-01 00:16:00 +0000 UTC:"
     " all targets are down, or Prometheus has no target of this job. Alerts on the metrics of this"
-    f" job cannot fire. {FIRST_LOOK} The runbook is also in Lineward's repository, if no shell"
-    " opens: runbooks/pages/LinewardScrapeDown.md. `lineward runbook LinewardScrapeDown` prints"
-    " what to do."
+    f" job cannot fire. {FIRST_LOOK} If no shell opens, read runbooks/pages/LinewardScrapeDown.md"
+    " in Lineward's repository. `lineward runbook LinewardScrapeDown` prints what to do."
 )
 
 
