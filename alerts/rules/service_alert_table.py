@@ -251,8 +251,8 @@ SERVICE_ALERTS: Final = (
             f"The {_ROLE} started with an invalid policy file and has had no policy for 2m, since"
             " {since}. Until the file is valid, a service without a policy rejects all requests,"
             " also Alertmanager's. Incidents and notifications use the last valid policy; without"
-            " one, notifications go to the fallback channel. `lineward policy check FILE` shows the"
-            " errors of the file."
+            " one, notifications go to the fallback channel; if none is set, nobody is notified."
+            " `lineward policy check FILE` shows the errors of the file."
         ),
     ),
     ServiceAlert(

@@ -119,7 +119,8 @@ def _waiting_hint(error: RequestError) -> str:
         return ""
     waiting = status.backlog_events
     counted = "1 event waits" if waiting == 1 else f"{waiting:,} events wait"
-    return f" {counted} for the pipeline: try again, or see `lineward status`."
+    end = "" if str(error).endswith((".", "?")) else "."
+    return f"{end} {counted} for the pipeline: try again, or see `lineward status`."
 
 
 def main() -> None:

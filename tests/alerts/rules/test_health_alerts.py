@@ -267,9 +267,9 @@ CASES = [
             "The service started with an invalid policy file and has had no policy for 2m, since"
             " 1970-01-01 00:16:00 +0000 UTC. Until the file is valid, a service without a policy"
             " rejects all requests, also Alertmanager's. Incidents and notifications use the last"
-            " valid policy; without one, notifications go to the fallback channel. `lineward policy"
-            " check FILE` shows the errors of the file. `lineward runbook PolicyNotInForce` prints"
-            " what to do.",
+            " valid policy; without one, notifications go to the fallback channel; if none is set,"
+            " nobody is notified. `lineward policy check FILE` shows the errors of the file."
+            " `lineward runbook PolicyNotInForce` prints what to do.",
         ),
     ),
     (
