@@ -173,7 +173,7 @@ COMMANDS: Final = {
     "resolve": _known(
         "incidents",
         RESPOND,
-        "Resolve an incident; it notifies again if the fault comes back, or the ticket becomes a page.",
+        "Resolve an incident; it notifies again if its fault returns or a ticket becomes a page.",
         "resolve 3f2c9a7d10b45e86 --note 'rolled back'",
     ),
     "false-alarm": _known(

@@ -166,7 +166,7 @@ def resolve(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Resolve an incident; it notifies again if the fault comes back, or the ticket becomes a page."""
+    """Resolve an incident; it notifies again if its fault returns or a ticket becomes a page."""
     request_action(read_settings(data_dir), incident, "resolve", note=note, as_json=as_json)
 
 
