@@ -17,6 +17,7 @@ from lineage.policy.model import Policy
 from lineage.process.clock import TELLABLE, is_tellable
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.kubernetes import Kubernetes
+from runbooks.actions.summaries import SUMMARIES
 
 
 class Collector(Protocol):
@@ -155,17 +156,21 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     """Action of a runbook.
 
     Attributes:
-        says: in one line, what it does.
+        name: a key of `SUMMARIES`.
         arguments: struct of what it is asked with.
         plan: of arguments and the context, without any change. Raises ActionError.
         perform: likewise, and does it. Raises ActionError.
     """
 
     name: str
-    says: str
     arguments: type[msgspec.Struct]
     plan: Callable[[Any, ActionContext], ActionPlan]
     perform: Callable[[Any, ActionContext], Done]
+
+    @property
+    def says(self) -> str:
+        """Return in one sentence what it does."""
+        return SUMMARIES[self.name]
 
 
 def in_utc(instant: datetime, place: str) -> datetime:

@@ -15,75 +15,64 @@ from runbooks.actions import (
     resubmit,
 )
 from runbooks.actions.action import Action
-from runbooks.actions.summaries import SUMMARIES
 
 _ALL = (
     Action(
         name="replay",
-        says=SUMMARIES["replay"],
         arguments=replay.Replay,
         plan=replay.plan,
         perform=replay.perform,
     ),
     Action(
         name="requeue-rejected",
-        says=SUMMARIES["requeue-rejected"],
         arguments=requeue_rejected.RequeueRejected,
         plan=requeue_rejected.plan,
         perform=requeue_rejected.perform,
     ),
     Action(
         name="requeue-notifications",
-        says=SUMMARIES["requeue-notifications"],
         arguments=requeue_notifications.RequeueNotifications,
         plan=requeue_notifications.plan,
         perform=requeue_notifications.perform,
     ),
     Action(
         name="requeue-set-aside",
-        says=SUMMARIES["requeue-set-aside"],
         arguments=requeue_set_aside.RequeueSetAside,
         plan=requeue_set_aside.plan,
         perform=requeue_set_aside.perform,
     ),
     Action(
         name="reinfer",
-        says=SUMMARIES["reinfer"],
         arguments=reinfer.Reinfer,
         plan=reinfer.plan,
         perform=reinfer.perform,
     ),
     Action(
         name="resubmit",
-        says=SUMMARIES["resubmit"],
         arguments=resubmit.Resubmit,
         plan=resubmit.plan,
         perform=resubmit.perform,
     ),
     Action(
         name="restart-role",
-        says=SUMMARIES["restart-role"],
         arguments=restart_role.RestartRole,
         plan=restart_role.plan,
         perform=restart_role.perform,
     ),
     Action(
         name="remove-collector",
-        says=SUMMARIES["remove-collector"],
         arguments=remove_collector.RemoveCollector,
         plan=remove_collector.plan,
         perform=remove_collector.perform,
     ),
     Action(
         name="notify-downstream",
-        says=SUMMARIES["notify-downstream"],
         arguments=notify_downstream.NotifyDownstream,
         plan=notify_downstream.plan,
         perform=notify_downstream.perform,
     ),
     Action(
         name="open-suppression",
-        says=SUMMARIES["open-suppression"],
         arguments=open_suppression.OpenSuppression,
         plan=open_suppression.plan,
         perform=open_suppression.perform,
