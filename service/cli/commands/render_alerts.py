@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from lineage.process.sockets import is_all_addresses
 from service.cli.terminal import escape_control, warn
 from service.errors import RejectedInputError
 from service.runtime.settings import read_settings
@@ -20,18 +21,31 @@ PolicyOption = Annotated[
 ]
 LinewardUrl = Annotated[
     str | None,
-    typer.Option(help="Public address of Lineward's API and pages \\[from the settings]."),
+    typer.Option(
+        help="Address by which other machines reach Lineward's API and pages"
+        " \\[LINEWARD_ALERTS_PUBLIC_URL, else this host and LINEWARD_SERVICE_PORT]."
+    ),
 ]
-_Platform = Annotated[str, typer.Option(help="Owner of Lineward and of datasets without an owner.")]
+_Platform = Annotated[
+    str | None,
+    typer.Option(
+        help="Owner of Lineward and of datasets without an owner"
+        " \\[LINEWARD_ALERTS_PLATFORM, platform]."
+    ),
+]
 _Engineering = Annotated[
     str | None,
     typer.Option(
         help="Owner that gets ErrorBudgetEscalation: coverage or completeness is below its"
-        " objective \\[the owner of --platform]."
+        " objective \\[LINEWARD_ALERTS_ENGINEERING, else the owner of --platform]."
     ),
 ]
 
 
+_ONLY_HERE = (
+    "links work on this machine only: set --lineward-url or LINEWARD_ALERTS_PUBLIC_URL to the"
+    " address by which others reach Lineward"
+)
 _UNANSWERED = (
     "the policy asks for tokens: add one with the role alerts, and name its file by --token-file;"
     " without it Alertmanager's calls are rejected"
@@ -42,7 +56,7 @@ def rules(  # noqa: PLR0913 - each is an option of the command
     *,
     policy: PolicyOption = None,
     lineward_url: LinewardUrl = None,
-    platform: _Platform = "platform",
+    platform: _Platform = None,
     engineering: _Engineering = None,
     job: Annotated[
         str, typer.Option(help="Prometheus scrape job of the metrics port.")
@@ -59,7 +73,7 @@ def rules(  # noqa: PLR0913 - each is an option of the command
     from alerts.rules.service_alerts import ScrapeJobs  # noqa: PLC0415 - YAML only where it is printed
 
     found, people = policy_in(policy), _people(platform, engineering)
-    base = checked_url("--lineward-url", lineward_url or read_settings().service_url)
+    base = public_address(lineward_url)
     _warn_of_strangers(found, people)
     for note in describe_unrendered(found):
         warn(escape_control(note))
@@ -84,7 +98,7 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
     outside_url: Annotated[
         str | None, typer.Option(help="Webhook for alerts while Lineward is down.")
     ] = None,
-    platform: _Platform = "platform",
+    platform: _Platform = None,
     engineering: _Engineering = None,
 ) -> None:
     """Print Alertmanager's configuration: routes by owner and severity, inhibition, mute times."""
@@ -96,7 +110,7 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
 
     found, people = policy_in(policy), _people(platform, engineering)
     places = Endpoints(
-        service_url=checked_url("--lineward-url", lineward_url or read_settings().service_url),
+        service_url=public_address(lineward_url),
         token_file=None if token_file is None else str(token_file),
         watchdog_url=checked_url("--watchdog-url", watchdog_url),
         outside_url=None if outside_url is None else checked_url("--outside-url", outside_url),
@@ -132,10 +146,13 @@ def policy_in(path: Path | None) -> "Policy":
     return read_policy(path or read_settings().policy)
 
 
-def _people(platform: str, engineering: str | None) -> "AlertOwners":
+def _people(platform: str | None, engineering: str | None) -> "AlertOwners":
+    from alerts.notify.settings import read_routing  # noqa: PLC0415 - as above
     from alerts.rules.rule_file import AlertOwners  # noqa: PLC0415 - as above
 
-    return AlertOwners(platform=platform, engineering=engineering or platform)
+    routing = read_routing()
+    named = platform or routing.platform
+    return AlertOwners(platform=named, engineering=engineering or routing.engineering or named)
 
 
 def _warn_of_strangers(policy: "Policy", people: "AlertOwners") -> None:
@@ -143,6 +160,22 @@ def _warn_of_strangers(policy: "Policy", people: "AlertOwners") -> None:
     for name in dict.fromkeys((people.platform, people.engineering)):
         if name not in known:
             warn(f"the policy has no owner {escape_control(name)!r}, so no channels are known")
+
+
+def public_address(given: str | None) -> str:
+    """Return the address for other tools: given, of the settings, or of this machine.
+
+    Raises:
+        RejectedInputError: it is none that can be called.
+    """
+    from alerts.notify.settings import RoutingSettings, read_routing  # noqa: PLC0415 - as above
+
+    settings, public = read_settings(), read_routing().public_url
+    if given is None and public == RoutingSettings().public_url:
+        if is_all_addresses(settings.host):
+            warn(f"{_ONLY_HERE}; LINEWARD_HOST={settings.host} does not say what others call")
+        public = settings.service_url
+    return checked_url("--lineward-url", given or public)
 
 
 def checked_url(option: str, url: str) -> str:

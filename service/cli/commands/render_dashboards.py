@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from service.cli.commands.render_alerts import LinewardUrl, PolicyOption, checked_url, policy_in
+from service.cli.commands.render_alerts import LinewardUrl, PolicyOption, policy_in, public_address
 from service.cli.terminal import plain_lines
 from service.errors import RejectedInputError
-from service.runtime.settings import read_settings
 
 
 class _Form(StrEnum):
@@ -66,8 +65,7 @@ def rendered_dashboards(policy: Path | None, lineward_url: str | None) -> dict[s
     """Return JSON by uid for the given policy and address, or for those of the settings."""
     from dashboards.grafana.rendering import render_document  # noqa: PLC0415 - as above
 
-    base = checked_url("--lineward-url", lineward_url or read_settings().service_url)
-    return render_document(policy_in(policy), base)
+    return render_document(policy_in(policy), public_address(lineward_url))
 
 
 def _write(out: Path | None, files: dict[str, str]) -> None:

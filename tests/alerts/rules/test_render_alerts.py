@@ -57,6 +57,40 @@ def test_names_and_addresses_are_options(policy: str):
     assert "the policy has no owner 'eng'" in result.stderr
 
 
+def test_settings_are_the_defaults_of_options(policy: str):
+    """Take the public address and owners from the settings where no option gives them."""
+    places = {
+        "LINEWARD_ALERTS_PUBLIC_URL": "https://lineward.example",
+        "LINEWARD_ALERTS_PLATFORM": "data platform",
+        "LINEWARD_ALERTS_ENGINEERING": "eng",
+        "LINEWARD_POLICY": policy,
+    }
+    result = lineward("render", "rules", **places)
+    given = lineward("render", "rules", "--lineward-url", "https://other.example", **places)
+
+    assert "runbook_url: https://lineward.example/runbooks/Watchdog\n" in result.stdout
+    assert {"owner: data platform", "owner: eng"} <= {line.strip() for line in _lines(result)}
+    assert "runbook_url: https://other.example/runbooks/Watchdog\n" in given.stdout
+
+
+def _lines(result: "subprocess.CompletedProcess[str]") -> list[str]:
+    return result.stdout.splitlines()
+
+
+def test_an_address_that_only_this_machine_can_call_is_reported(policy: str):
+    """Warn on a host that listens on all addresses, until one of the settings gives the address."""
+    given = {"LINEWARD_HOST": "0.0.0.0", "LINEWARD_POLICY": policy}  # noqa: S104 - as in a pod
+    public = {"LINEWARD_ALERTS_PUBLIC_URL": "https://lineward.example"}
+
+    assert "set --lineward-url or LINEWARD_ALERTS_PUBLIC_URL" in _warnings("rules", **given)
+    assert "this machine only" not in _warnings("rules", **given, **public)
+    assert "this machine only" in _warnings("dashboards", "--format", "outline", **given)
+
+
+def _warnings(*options: str, **given: str) -> str:
+    return lineward("render", *options, **given).stderr
+
+
 def test_alertmanager_configuration_is_printed(tmp_path: Path, policy: str):
     """Use the platform's own key outside, and warn without one."""
     options = ("render", "alertmanager", *WATCHDOG, "--token-file", "/etc/token")
