@@ -106,7 +106,9 @@ def read_log(environ: Mapping[str, str] | None = None) -> KafkaLog | None:
         # A URL may hold a password, by mistake.
         raise InvalidSettingError(f"LINEWARD_LOG: {_EXPECTED}, got {_without_secrets(log)!r}")
     if "@" in found[1]:
-        message = "LINEWARD_LOG: names no user: put sasl.* settings into LINEWARD_LOG_CONFIG_FILE"
+        message = (
+            "LINEWARD_LOG: expected no user in the URL: put sasl.* into LINEWARD_LOG_CONFIG_FILE"
+        )
         raise InvalidSettingError(message)
     return KafkaLog(bootstrap=found[1], topic=found[2], settings=settings)
 

@@ -8,7 +8,15 @@ from msgspec import Meta
 from lineage.policy.values import Instant, Text
 
 TokenRole = Literal["read", "respond", "alerts", "admin"]
-SlackUser = Annotated[str, Meta(pattern="^[UW][A-Z0-9]{2,30}$")]
+SlackUser = Annotated[
+    str,
+    Meta(
+        pattern="^[UW][A-Z0-9]{2,30}$", description="the id of a member in Slack, as in U012AB3CD"
+    ),
+]
+_Sha256 = Annotated[
+    str, Meta(pattern="^[0-9a-f]{64}$", description="64 hexadecimal digits in lower case")
+]
 
 
 class AccessToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -22,7 +30,7 @@ class AccessToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: Text
     token_file: Text | None = None
-    sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | None = None
+    sha256: _Sha256 | None = None
     roles: tuple[TokenRole, ...] = ("read",)
     namespaces: tuple[Text, ...] = ("*",)
     expires: Instant | None = None

@@ -78,14 +78,17 @@ def _unclear_edges(policy: Policy) -> Iterator[_Problem]:
         for place, text in enumerate(rule.expect_inputs):
             if dataset_of(text) is None:
                 path = f"$.datasets[{position}].expect_inputs[{place}]"
-                yield path, "names one dataset: no wildcards"
+                yield path, "expected one dataset, without wildcards"
 
 
 def _wild_aliases(policy: Policy) -> Iterator[_Problem]:
     for position, alias in enumerate(policy.aliases):
         for field in ("name", "dataset"):
             if dataset_of(getattr(alias, field)) is None:
-                yield f"$.aliases[{position}].{field}", "names one dataset: no wildcards"
+                yield (
+                    f"$.aliases[{position}].{field}",
+                    "expected one dataset, without wildcards",
+                )
 
 
 def _unknown_time_zones(policy: Policy) -> Iterator[_Problem]:

@@ -114,7 +114,7 @@ def _problems_of(fold: Fold) -> Iterator[tuple[str, str]]:
     elif not _keeps_something(name):
         yield "match", "matches every name: write what stays of it, as in run_{n}"
     if any(map(_CHANGES.search, _texts(fold.dataset))):
-        yield "dataset", "names one dataset: no wildcards, no words such as {n}"
+        yield "dataset", "expected one dataset, without wildcards and words such as {n}"
     elif not all(dataset_of(fold.dataset) or ("",)):
         yield "dataset", "needs a namespace and a name, as in s3://bucket/run"
 

@@ -11,10 +11,6 @@ from lineage.policy.file import SETTLE_SECONDS, AccessBefore, PolicyState, rejec
 from service.errors import RejectedInputError
 from service.runtime.settings import Settings
 
-_NO_POLICY_HERE = (
-    "this shell has no LINEWARD_POLICY; set it to the policy file that `lineward up` uses"
-)
-
 
 def read_policy(file: Path | None) -> Policy:
     """Return what the file says now, for a command that asks once; without a file, the defaults.
@@ -41,11 +37,8 @@ def read_accepted_policy(settings: Settings) -> Policy:
     policy, stored = read_policy(settings.policy), StoredAccess(settings.catalog)
     with suppress(CatalogError):
         stored.look()
-    was_in_force = stored()
-    if was_in_force and settings.policy is None:
-        raise RejectedInputError(_NO_POLICY_HERE)
     try:
-        reject_lost_access(policy, settings.policy, was_in_force=was_in_force)
+        reject_lost_access(policy, settings.policy, was_in_force=stored())
     except PolicyError as error:
         raise RejectedInputError(str(error)) from error
     return policy

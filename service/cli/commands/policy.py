@@ -29,7 +29,7 @@ def policy() -> None:
 def check(
     file: Annotated[Path, typer.Argument(help="The policy file.")], *, as_json: AsJson = False
 ) -> None:
-    """Check a policy file, and show each error with its place."""
+    """Check a policy file, and show the first error with its place."""
     from alerts.notify.recipients import unclaimed_entries  # noqa: PLC0415 - as below
     from alerts.notify.settings import read_routing  # noqa: PLC0415 - as below
     from lineage.policy import (  # noqa: PLC0415 - YAML only where a policy is

@@ -169,11 +169,11 @@ def test_the_dataset_of_a_fold_is_not_folded():
         ),
         (
             ["{match: 's3://b/run_{n}', dataset: 's3://b/run_{n}'}"],
-            "2: $.folds[0].dataset: names one dataset: no wildcards, no words such as {n}",
+            "2: $.folds[0].dataset: expected one dataset, without wildcards and words such as {n}",
         ),
         (
             ["{match: 's3://b/run_{n}', dataset: {name: run}}"],
-            "2: $.folds[0].dataset: names one dataset: no wildcards, no words such as {n}",
+            "2: $.folds[0].dataset: expected one dataset, without wildcards and words such as {n}",
         ),
         (
             ["{match: 's3://b/run_{n}', dataset: run}"],

@@ -104,11 +104,14 @@ from lineage.policy import PolicyError, parse_policy
         ),
         (
             "datasets: [{match: x, expect_inputs: ['y*']}]",
-            "lineward.yaml:1: $.datasets[0].expect_inputs[0]: names one dataset: no wildcards",
+            (
+                "lineward.yaml:1: $.datasets[0].expect_inputs[0]: expected one dataset, without"
+                " wildcards"
+            ),
         ),
         (
             "aliases: [{name: 'x*', dataset: y}]",
-            "lineward.yaml:1: $.aliases[0].name: names one dataset: no wildcards",
+            "lineward.yaml:1: $.aliases[0].name: expected one dataset, without wildcards",
         ),
         (
             "suppressions:\n- {name: x, match: y, from: 2026-11-21T00:00:00Z}",
@@ -177,8 +180,8 @@ from lineage.policy import PolicyError, parse_policy
         (
             "people:\n- {name: ann, slack: ann}",
             (
-                "lineward.yaml:2: $.people[0].slack: expected str matching regex "
-                "'^[UW][A-Z0-9]{2,30}$': 'ann'"
+                "lineward.yaml:2: $.people[0].slack: expected the id of a member in Slack, as in"
+                " U012AB3CD, got 'ann'"
             ),
         ),
         (

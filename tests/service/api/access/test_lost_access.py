@@ -196,5 +196,6 @@ def test_a_shell_without_a_policy_gets_the_name_of_the_variable(estate):
         read_accepted_policy(settings)
 
     assert str(caught.value) == (
-        "this shell has no LINEWARD_POLICY; set it to the policy file that `lineward up` uses"
+        "LINEWARD_POLICY is not set, and the policy in force before had the section access: set"
+        " LINEWARD_POLICY to the policy file"
     )
