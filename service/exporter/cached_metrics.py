@@ -21,7 +21,7 @@ from service.queries.visibility import EVERYTHING
 from service.queries.walk import MOST_DEPTH, NEXT, CatalogWalk
 from service.runtime.settings import Settings
 
-EVERY_SECONDS: Final = 300.0
+EVERY_SECONDS: Final = 15.0  # as often as Prometheus usually scrapes
 MOST_SHARE: Final = 1 / 20  # of the time
 
 MOST_LISTED = 50  # of each kind, the newest

@@ -262,7 +262,7 @@ _JOBS = {
     "diagnosis": (1.0, True),
     "policy_actions": (10.0, True),
     "retention": (3600.0, True),
-    "metric_cache": (300.0, True),
+    "metric_cache": (15.0, True),
 }
 
 
