@@ -6,7 +6,6 @@ import pytest
 
 from lab.gameday.live.plan import PLAYED_KINDS
 from tests.service.commandline import lineward
-from tests.suite.classes import interpreter_variables
 
 # Takes a minute and a half in another process, so it starts early.
 pytestmark = pytest.mark.xdist_group("e2e")
@@ -20,7 +19,7 @@ def played(tmp_path_factory):
     """Return the folder of the run, and its output."""
     folder = tmp_path_factory.mktemp("gameday") / "day"
     asked = (*ASKED, *KINDS, "--keep", str(folder), "--json")
-    done = lineward("gameday", *asked, seconds=900, **interpreter_variables())
+    done = lineward("gameday", *asked, seconds=900)
     assert done.returncode == 0, done.stdout + done.stderr[-2_000:]
     return folder, json.loads(done.stdout)
 
