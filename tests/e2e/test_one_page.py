@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("waits")]
 
 SALES, FINANCE, PLATFORM = "C0000001", "C0000002", "C0000009"
 KEY = "R" * 32
-# A resolved incident ends 45 seconds after the write: the limit leaves a busy machine as long again.
+# A resolved incident ends 45 seconds after the write: the limit leaves twice that.
 _POLICY = """
 sources: ["file{lake}/landing/*", "file{lake}/ref/*"]
 owners:
