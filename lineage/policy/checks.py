@@ -16,6 +16,7 @@ from lineage.policy.recurring import LONGEST, window_problem
 
 _Problem = tuple[str, str]  # path, what is wrong
 
+_ONE_DATASET: Final = "expected one dataset, without wildcards"
 _CHANNEL: Final = re.compile(r"[a-z][a-z0-9]*:[^/@][^@]*")  # of a type with a folder of its own
 _PASSWORD: Final = re.compile(r"[^/@]*:(?!\{[^{}]+\}@)[^/@]*@")
 # Services of Apprise that need none; the address of any other is a secret.
@@ -78,17 +79,14 @@ def _unclear_edges(policy: Policy) -> Iterator[_Problem]:
         for place, text in enumerate(rule.expect_inputs):
             if dataset_of(text) is None:
                 path = f"$.datasets[{position}].expect_inputs[{place}]"
-                yield path, "expected one dataset, without wildcards"
+                yield path, _ONE_DATASET
 
 
 def _wild_aliases(policy: Policy) -> Iterator[_Problem]:
     for position, alias in enumerate(policy.aliases):
         for field in ("name", "dataset"):
             if dataset_of(getattr(alias, field)) is None:
-                yield (
-                    f"$.aliases[{position}].{field}",
-                    "expected one dataset, without wildcards",
-                )
+                yield f"$.aliases[{position}].{field}", _ONE_DATASET
 
 
 def _unknown_time_zones(policy: Policy) -> Iterator[_Problem]:
