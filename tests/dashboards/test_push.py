@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.grafana.rendering import render_document
+from dashboards.grafana.rendering import DEFAULT_URL, render_document
 from lineage.policy import DEFAULT
 from tests.dashboards.boards import UIDS
 from tests.fakes.grafana import FakeGrafana
@@ -30,8 +30,8 @@ def push(
     """Return the result of the command."""
     file = folder / "token"
     file.write_text(f"{grafana.token if token is None else token}\n")
-    words = ("dashboards", "push", "--grafana-url", grafana.url, "--token-file", str(file), *more)
-    return lineward(*words)
+    urls = ("--grafana-url", grafana.url, "--lineward-url", DEFAULT_URL)
+    return lineward("dashboards", "push", *urls, "--token-file", str(file), *more)
 
 
 def test_all_three_are_created_in_their_folder(grafana, tmp_path):

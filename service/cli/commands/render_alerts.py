@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from lineage.process.http_hosts import is_loopback
 from lineage.process.sockets import is_all_addresses
 from service.cli.terminal import escape_control, warn
 from service.errors import RejectedInputError
@@ -23,7 +24,7 @@ LinewardUrl = Annotated[
     str | None,
     typer.Option(
         help="Address by which other machines reach Lineward's API and pages"
-        " \\[LINEWARD_ALERTS_PUBLIC_URL, else this host and LINEWARD_SERVICE_PORT]."
+        " \\[LINEWARD_ALERTS_PUBLIC_URL, else LINEWARD_HOST and LINEWARD_SERVICE_PORT]."
     ),
 ]
 _Platform = Annotated[
@@ -172,10 +173,10 @@ def public_address(given: str | None) -> str:
 
     settings, public = read_settings(), read_routing().public_url
     if given is None and public == RoutingSettings().public_url:
-        if is_all_addresses(settings.host):
-            warn(f"{_ONLY_HERE}; LINEWARD_HOST={settings.host} does not say what others call")
+        if is_all_addresses(settings.host) or is_loopback(settings.host):
+            warn(_ONLY_HERE)
         public = settings.service_url
-    return checked_url("--lineward-url", given or public)
+    return checked_url("--lineward-url", public if given is None else given)
 
 
 def checked_url(option: str, url: str) -> str:

@@ -78,13 +78,24 @@ def _lines(result: "subprocess.CompletedProcess[str]") -> list[str]:
 
 
 def test_an_address_that_only_this_machine_can_call_is_reported(policy: str):
-    """Warn on a host that listens on all addresses, until one of the settings gives the address."""
+    """Warn on a host that others cannot call, until one of the settings gives the address."""
     given = {"LINEWARD_HOST": "0.0.0.0", "LINEWARD_POLICY": policy}  # noqa: S104 - as in a pod
+    named = {"LINEWARD_HOST": "lineward.example", "LINEWARD_POLICY": policy}
     public = {"LINEWARD_ALERTS_PUBLIC_URL": "https://lineward.example"}
 
     assert "set --lineward-url or LINEWARD_ALERTS_PUBLIC_URL" in _warnings("rules", **given)
     assert "this machine only" not in _warnings("rules", **given, **public)
     assert "this machine only" in _warnings("dashboards", "--format", "outline", **given)
+    assert "this machine only" in _warnings("rules", LINEWARD_POLICY=policy)
+    assert "this machine only" not in _warnings("rules", **named)
+
+
+def test_an_empty_address_is_rejected(policy: str):
+    """Reject the value of a shell variable that is not set, in place of links to this machine."""
+    result = lineward("render", "rules", "--policy", policy, "--lineward-url", "")
+
+    assert result.returncode == 6
+    assert "--lineward-url: expected http://HOST or https://HOST, got ''" in result.stderr
 
 
 def _warnings(*options: str, **given: str) -> str:
@@ -93,7 +104,8 @@ def _warnings(*options: str, **given: str) -> str:
 
 def test_alertmanager_configuration_is_printed(tmp_path: Path, policy: str):
     """Use the platform's own key outside, and warn without one."""
-    options = ("render", "alertmanager", *WATCHDOG, "--token-file", "/etc/token")
+    url = ("--lineward-url", "http://127.0.0.1:8701")
+    options = ("render", "alertmanager", *WATCHDOG, *url, "--token-file", "/etc/token")
     result = lineward(*options, "--platform", "data platform", LINEWARD_POLICY=policy)
     (tmp_path / "am.yml").write_text(result.stdout)
     check = ["amtool", "check-config", "am.yml"]
