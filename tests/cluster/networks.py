@@ -7,7 +7,11 @@ virtual addresses of Services by routes over the node.
 
 import itertools
 import os
+import re
 import subprocess
+from pathlib import Path
+
+from tests.suite.waiting import is_running
 
 PREFIX = "10.77"  # of all pods
 SERVICES = "10.96.0.0/16"  # virtual addresses
@@ -23,6 +27,23 @@ def _ip(*words: str) -> None:
     subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
 
 
+def _delete_leftovers() -> None:
+    """Delete the networks of runs that were killed: their routes are those of the next run."""
+    listed = subprocess.run(["ip", "netns", "list"], check=True, capture_output=True, text=True)
+    for line in listed.stdout.splitlines():
+        name = line.split()[0]
+        owner = re.match(r"lw(\d+)", name)
+        if owner and not is_running(int(owner[1])):
+            _delete(name)
+
+
+def _delete(name: str) -> None:
+    """Delete a namespace, and its link first: the kernel would delete the link some time later."""
+    if Path("/sys/class/net", name).exists():
+        _ip("link", "del", name)
+    _ip("netns", "del", name)
+
+
 class Network:
     """Node that pods are connected to.
 
@@ -36,6 +57,7 @@ class Network:
 
     def open(self) -> None:
         """Make the node, and routes over it."""
+        _delete_leftovers()
         self._add_namespace(self.node)
         _ip("link", "add", self.node, "type", "veth", "peer", "name", "eth0", "netns", self.node)
         _ip("addr", "add", f"{HOST}/30", "dev", self.node)
@@ -50,9 +72,9 @@ class Network:
             _ip("route", "add", addresses, "via", NODE_ADDRESS, "dev", self.node)
 
     def close(self) -> None:
-        """Take the network away: links end with their namespaces, and routes with their links."""
+        """Take the network away: routes end with the node's link."""
         for name in self._namespaces:
-            _ip("netns", "del", name)
+            _delete(name)
 
     def connect(self) -> tuple[str, str]:
         """Return the namespace of a further pod, and its address."""
