@@ -1,7 +1,9 @@
 """`lineward gameday`: a simulated month with faults, and the quality of its notifications."""
 
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -66,13 +68,13 @@ def gameday(  # noqa: PLR0913 - options of a command
     log_to_stderr("error")
     began = time.monotonic()
     try:
-        with progress_bars(quiet=as_json) as bars:
+        with progress_bars(quiet=as_json) as bars, _folder(keep) as place:
             if reuse is not None:
                 kept = _kept(reuse)
             else:
                 shape = Shape(seed, datasets, days)
                 kept = _replayed(
-                    keep, shape, faults, _kinds(kind), show_progress(bars, "days replayed", days)
+                    place, shape, faults, _kinds(kind), show_progress(bars, "days replayed", days)
                 )
             judgement = _judged(
                 kept, began, show_progress(bars, "days judged", kept.planned().shape.days)
@@ -98,6 +100,16 @@ def _reject_options(context: typer.Context) -> None:
             raise typer.BadParameter(f"{wrong} has its own options, after its name")
 
 
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    """Yield the folder of the run: one to keep, or one that is deleted at the end."""
+    if keep is not None:
+        yield keep
+        return
+    with tempfile.TemporaryDirectory(prefix="lineward-gameday-") as place:
+        yield Path(place)
+
+
 def _kept(folder: Path) -> "SavedRun":
     # At their use, here and below: a command is known before what it needs is imported.
     from lab.gameday.driver.saved_run import SavedRun  # noqa: PLC0415
@@ -113,7 +125,7 @@ def _kinds(names: list[str] | None) -> tuple[InjectedKind, ...]:
 
 
 def _replayed(
-    folder: Path | None,
+    place: Path,
     shape: Shape,
     faults: int,
     kinds: tuple[InjectedKind, ...],
@@ -121,7 +133,7 @@ def _replayed(
 ) -> "SavedRun":
     from lab.gameday.driver.workspace import replay_days  # noqa: PLC0415
 
-    return replay_days(folder, shape, faults, kinds, on_days=on_days)
+    return replay_days(place, shape, faults, kinds, on_days=on_days)
 
 
 def _judged(kept: "SavedRun", began: float, on_days: _OnDays) -> "Judgement":

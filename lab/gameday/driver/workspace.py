@@ -1,6 +1,5 @@
 """Place of a game day: a folder, and a Spark session of its own."""
 
-import tempfile
 from pathlib import Path
 
 from lab.gameday.driver.saved_run import SavedRun
@@ -17,7 +16,7 @@ _MEMORY = "2g"  # a month of runs is in the catalog, on disk; a day at a minute 
 
 
 def replay_days(
-    folder: Path | None,
+    place: Path,
     shape: Shape,
     faults: int,
     kinds: tuple[InjectedKind, ...] = INJECTED_KINDS,
@@ -27,7 +26,7 @@ def replay_days(
     """Replay a game day.
 
     Args:
-        folder: that is empty or not there; none: one below the folder for temporary files.
+        place: folder that is empty or not there.
         shape: of the estate.
         faults: how many are done to it.
         kinds: of them.
@@ -37,7 +36,6 @@ def replay_days(
         RejectedInputError: there is something in the folder.
         ValueError: there is no room for so many faults in such an estate.
     """
-    place = Path(tempfile.mkdtemp(prefix="lineward-gameday-")) if folder is None else folder
     if place.exists() and any(place.iterdir()):
         raise RejectedInputError(f"{place} is not empty: name another folder, or use --reuse")
     # A lack of room is an error before Spark starts.

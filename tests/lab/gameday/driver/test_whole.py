@@ -52,6 +52,16 @@ def test_the_incident_step_can_be_run_alone(played):
     }
 
 
+def test_nothing_is_left_without_a_folder_to_keep(tmp_path):
+    """Delete the run's folder, also if the days have no room for a fault."""
+    asked = ("--datasets", "50", "--days", "2", "--faults", "1", "--kind", "late_source")
+    done = lineward("gameday", *asked, TMPDIR=str(tmp_path))
+
+    assert done.returncode == 6
+    assert "no job of the 50 datasets in 2 days is free" in done.stderr
+    assert list(tmp_path.glob("lineward-gameday-*")) == []
+
+
 def test_an_unknown_kind_is_rejected():
     """Name the known ones."""
     done = lineward("gameday", "--kind", "earthquake")
