@@ -68,7 +68,7 @@ def gameday(  # noqa: PLR0913 - options of a command
     log_to_stderr("error")
     began = time.monotonic()
     try:
-        with progress_bars(quiet=as_json) as bars, _folder(keep) as place:
+        with progress_bars(quiet=as_json) as bars, _folder(keep or reuse) as place:
             if reuse is not None:
                 kept = _kept(reuse)
             else:
@@ -101,10 +101,10 @@ def _reject_options(context: typer.Context) -> None:
 
 
 @contextmanager
-def _folder(keep: Path | None) -> Iterator[Path]:
-    """Yield the folder of the run: one to keep, or one that is deleted at the end."""
-    if keep is not None:
-        yield keep
+def _folder(given: Path | None) -> Iterator[Path]:
+    """Yield the folder of the run: the given one, or one that is deleted at the end."""
+    if given is not None:
+        yield given
         return
     with tempfile.TemporaryDirectory(prefix="lineward-gameday-") as place:
         yield Path(place)

@@ -116,6 +116,14 @@ def _writes(up: Up) -> bool:
         return bool(reader.rows(sql)[0][0])
 
 
+def _is_good(up: Up) -> bool:
+    """Return whether the last evaluation found the dataset fresh, by its new write."""
+    sql = """SELECT count(*) FROM dataset_state s JOIN dataset d ON d.dataset_key = s.dataset_key
+    WHERE d.name LIKE '%core/orders' AND s.sli = 'M2' AND s.state = 'good'"""
+    with open_reader(catalog_url(up.data_dir)) as reader:
+        return bool(reader.rows(sql)[0][0])
+
+
 def _raise_limit(up: Up) -> None:
     """Keep what was just written from being late again before its incident is resolved."""
     policy = up.data_dir.parent / "lineward.yaml"
@@ -144,6 +152,7 @@ def test_one_fault_is_one_page_to_its_owner_and_ends(  # noqa: PLR0913, PLR0917 
     assert "core/orders" not in str(slack.posts(FINANCE))
 
     run("shop", lake, conf, "clean")
+    until(lambda: _is_good(watched))
     _raise_limit(watched)
     until(lambda: set(pagerduty.alerts.values()) == {"resolved"})
     assert [key for key, _ in pagerduty.pages] == [KEY]
