@@ -53,6 +53,7 @@ _DEFAULTS: Final = {
     # A batch folds to a few thousand rows: AQE's extra job a shuffle costs more than it spreads.
     "spark.sql.adaptive.enabled": "false",
     "spark.python.worker.reuse": "true",
+    "spark.python.daemon.module": "slis.spark.python_daemon",
     # A worker gives up after 15 s by default: on a machine out of breath that ends the stream.
     "spark.python.authenticate.socketTimeout": "120s",
     # The listener bus keeps finished jobs for a UI that is off.
