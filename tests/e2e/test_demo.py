@@ -9,7 +9,7 @@ from lab.demo import start
 from lineage.lake.settings import LakeSettings
 from service.errors import RejectedInputError
 from service.runtime.settings import Settings
-from tests.e2e.demos import ANY_PORTS, Demo
+from tests.e2e.demos import Demo
 from tests.service.commandline import lineward
 from tests.suite.waiting import until
 
@@ -103,7 +103,7 @@ def test_a_port_in_use_is_one_message():
     """Print the variable to set, before anything is started."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        done = lineward("demo", **ANY_PORTS | {"LINEWARD_COLLECTOR_PORT": port})
+        done = lineward("demo", LINEWARD_COLLECTOR_PORT=port)
 
     assert done.returncode == 7
     assert done.stdout == ""
@@ -117,7 +117,7 @@ def test_a_folder_in_use_is_rejected(tmp_path: Path):
     """Reject it: the demo would mix its shop with existing files, and delete none."""
     (tmp_path / "mine").touch()
 
-    done = lineward("demo", "--data-dir", str(tmp_path), **ANY_PORTS)
+    done = lineward("demo", "--data-dir", str(tmp_path))
 
     assert done.returncode == 6
     assert "is not empty" in done.stderr
@@ -134,7 +134,7 @@ def test_a_real_lake_is_left_alone():
 
 def test_a_real_catalog_is_left_alone(tmp_path: Path):
     """Reject it: the demo's shop would be stored beside real datasets."""
-    done = lineward("demo", LINEWARD_CATALOG_URL=f"sqlite:///{tmp_path}/real.db", **ANY_PORTS)
+    done = lineward("demo", LINEWARD_CATALOG_URL=f"sqlite:///{tmp_path}/real.db")
 
     assert done.returncode == 6
     assert "unset LINEWARD_CATALOG_URL" in done.stderr

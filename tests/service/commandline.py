@@ -14,6 +14,7 @@ from tests.suite.examples import is_long
 from tests.suite.forked import ForkingServer
 
 ROOT = Path(__file__).resolve().parents[2]
+ANY_PORTS = {f"LINEWARD_{role}_PORT": "0" for role in ("COLLECTOR", "SERVICE", "METRICS")}
 
 
 def environ(**variables: str) -> dict[str, str]:
@@ -32,8 +33,11 @@ def lineward(
 ) -> subprocess.CompletedProcess[str]:
     """Run `lineward ARGUMENTS` on this catalog, for so many seconds at most.
 
-    `make test` forks the process, and `make nightly` starts a new Python.
+    `make test` forks the process, and `make nightly` starts a new Python. Another test may have the
+    default ports, so that `up` and `demo` take any.
     """
+    if arguments and arguments[0] in {"up", "demo"}:
+        variables = ANY_PORTS | variables
     if catalog is not None:
         url = catalog.url.render_as_string(hide_password=False)
         variables["LINEWARD_CATALOG_URL"] = url

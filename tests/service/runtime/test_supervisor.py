@@ -126,7 +126,7 @@ def test_the_roles_die_with_a_killed_supervisor(tmp_path: Path, up: Up):
 def test_a_second_up_on_the_same_folder_is_rejected(tmp_path: Path):
     """Print one sentence and exit with 7: two collectors would share one spool."""
     with hold_folder(tmp_path / "run" / "up.lock"):
-        second = lineward("up", "--data-dir", str(tmp_path), **_free_ports())
+        second = lineward("up", "--data-dir", str(tmp_path))
 
     assert second.returncode == 7
     assert f"`lineward up` already runs on {tmp_path} (pid {os.getpid()})" in second.stderr
@@ -137,12 +137,7 @@ def test_a_port_in_use_is_one_sentence(tmp_path: Path):
     """Name the address and the variable to set."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = lineward(
-            "up",
-            "--data-dir",
-            str(tmp_path),
-            **_free_ports() | {"LINEWARD_METRICS_PORT": str(port)},
-        )
+        done = lineward("up", "--data-dir", str(tmp_path), LINEWARD_METRICS_PORT=str(port))
 
     assert done.returncode == 7
     assert done.stderr == (
@@ -162,11 +157,6 @@ def test_an_invalid_policy_prevents_the_start(tmp_path: Path):
     assert "lineward.yaml" in done.stderr
     assert "datasetz" in done.stderr
     assert not (tmp_path / "data").exists()
-
-
-def _free_ports() -> dict[str, str]:
-    names = ("COLLECTOR", "SERVICE", "METRICS")
-    return {f"LINEWARD_{name}_PORT": "0" for name in names}
 
 
 def test_a_requested_restart_starts_the_role_again(tmp_path: Path, up: Up):
@@ -243,7 +233,7 @@ def test_an_up_of_an_older_release_leaves_a_newer_catalog_alone(tmp_path: Path, 
     with write_transaction(embedded) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0042'"))
 
-    done = lineward("up", "--data-dir", str(tmp_path), **_free_ports())
+    done = lineward("up", "--data-dir", str(tmp_path))
 
     assert done.returncode == 6
     assert "the catalog is at revision 0042, and this release knows revisions up to" in done.stderr
