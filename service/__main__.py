@@ -69,11 +69,13 @@ def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
     begin_role()
     try:
-        given = StartupSettings(read_settings(), notify_settings.read_routing(), read_delivery())
+        settings = read_settings()
+        routing = notify_settings.read_routing(settings.service_url)
+        given = StartupSettings(settings, routing, read_delivery())
         read_kubernetes_settings()  # else an action in an incident finds an invalid one
-        _require_guarded(given.settings)
-        ports = (given.settings.service_port, given.settings.metrics_port)
-        listening = [listen(given.settings.host, port) for port in ports]
+        _require_guarded(settings)
+        ports = (settings.service_port, settings.metrics_port)
+        listening = [listen(settings.host, port) for port in ports]
     except (InvalidSettingError, RequestError, OSError) as error:
         _log.error("service_cannot_start", reason=str(error))
         return 2

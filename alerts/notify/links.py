@@ -4,13 +4,13 @@ from urllib.parse import quote, urlencode
 
 from alerts.notify.incident_summary import IncidentSummary
 from alerts.notify.message import MessageLinks
-from alerts.notify.settings import Variables
+from alerts.notify.settings import RoutingSettings
 
 _RUNBOOKS = "/runbooks"
 _DASHBOARD = "/d/lineward-on-call"
 
 
-def links_of(summary: IncidentSummary, settings: Variables) -> MessageLinks:
+def links_of(summary: IncidentSummary, settings: RoutingSettings) -> MessageLinks:
     """Return the links of one incident."""
     return MessageLinks(
         explorer=_explorer(summary.dataset, settings),
@@ -20,24 +20,24 @@ def links_of(summary: IncidentSummary, settings: Variables) -> MessageLinks:
     )
 
 
-def full_list(incident_id: str | None, settings: Variables) -> str:
+def full_list(incident_id: str | None, settings: RoutingSettings) -> str:
     """Return the link to all datasets of an incident, or to all incidents."""
     path = "/incidents" if incident_id is None else incident_at(incident_id)
     return _base(settings.public_url) + path
 
 
-def runbook_link(name: str | None, settings: Variables) -> str | None:
+def runbook_link(name: str | None, settings: RoutingSettings) -> str | None:
     """Return the link to the runbook of an alert or of a kind of fault."""
     return f"{_base(settings.public_url)}{_RUNBOOKS}/{quote(name, safe='')}" if name else None
 
 
-def _explorer(dataset: tuple[str, str] | None, settings: Variables) -> str | None:
+def _explorer(dataset: tuple[str, str] | None, settings: RoutingSettings) -> str | None:
     if dataset is None:
         return None
     return _base(settings.public_url) + dataset_at(*dataset)
 
 
-def _dashboard(dataset: tuple[str, str] | None, settings: Variables) -> str | None:
+def _dashboard(dataset: tuple[str, str] | None, settings: RoutingSettings) -> str | None:
     """Return the address in Grafana; None: the address of Grafana is not set."""
     if settings.dashboards_url is None:
         return None

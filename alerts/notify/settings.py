@@ -84,8 +84,8 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         mode: `direct`: people are notified at once. `alertmanager`: once it has called, or has not
             for `release_seconds`.
-        public_url: of the service, as people reach it: all links begin with it.
-        dashboards_url: of Grafana, where that is elsewhere.
+        public_url: of the service, as people reach it; none: the service's own address.
+        dashboards_url: of Grafana; none: messages have no link to a dashboard.
         platform: the owner of Lineward itself, and of what has no owner.
         engineering: the owner of budgets that burn on; none: `platform`.
         digest_hour: of the policy's time zone, from which on the day's digest of tickets is sent.
@@ -94,7 +94,7 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     mode: Literal["direct", "alertmanager"] = "direct"
-    public_url: _Url = "http://127.0.0.1:8701"
+    public_url: _Url | None = None
     dashboards_url: _Url | None = None
     platform: _Name = "platform"
     engineering: _Name | None = None
@@ -105,19 +105,33 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RoutingSettings(Variables, frozen=True, kw_only=True):
-    """Routing settings with those that follow from delivery.
+    """Routing settings with those that follow from delivery and from the service's address.
 
     Attributes:
+        public_url: all links begin with it; by default that of a service without settings.
         tickets: channel of the webhook that takes tickets; none: there is none.
         fallback: channel for what cannot be delivered; none: there is none.
     """
 
+    public_url: str = "http://127.0.0.1:8701"
     tickets: str | None = None
     fallback: str | None = None
 
 
-def read_routing() -> RoutingSettings:
+def read_public_url() -> str | None:
+    """Return the address that people reach the service by; None: it is not set.
+
+    Raises:
+        InvalidSettingError: an unknown variable, or a value out of range.
+    """
+    return environment.read(Variables, section=ALERTS_SECTION).public_url
+
+
+def read_routing(service_url: str) -> RoutingSettings:
     """Return the routing settings of this process.
+
+    Args:
+        service_url: the service's own address, for links if no public one is set.
 
     Raises:
         InvalidSettingError: an unknown variable, or a value out of range.
@@ -126,7 +140,7 @@ def read_routing() -> RoutingSettings:
     delivery = read_delivery()
     _check(delivery.fallback)
     return RoutingSettings(
-        **msgspec.structs.asdict(given),
+        **msgspec.structs.asdict(given) | {"public_url": given.public_url or service_url},
         tickets=None if delivery.webhook_url is None else TICKETS,
         fallback=delivery.fallback,
     )

@@ -7,7 +7,7 @@ from alerts.notify import sentences
 from alerts.notify.links import full_list
 from alerts.notify.message import Message, MessageLinks, MessageRoot
 from alerts.notify.notification_plan import Notification
-from alerts.notify.settings import Variables
+from alerts.notify.settings import RoutingSettings
 from lineage.names import keys
 from lineage.process.clock import from_micros
 
@@ -35,7 +35,9 @@ class TicketCaps:
         return self._known[channel]
 
 
-def build_held_notices(held: Mapping[str, int], settings: Variables, at: int) -> list[Notification]:
+def build_held_notices(
+    held: Mapping[str, int], settings: RoutingSettings, at: int
+) -> list[Notification]:
     """Return a message for each channel with tickets held back; the outbox takes one an hour."""
     return [
         Notification(_message(channel, count, settings, at), channel)
@@ -43,7 +45,7 @@ def build_held_notices(held: Mapping[str, int], settings: Variables, at: int) ->
     ]
 
 
-def _message(channel: str, count: int, settings: Variables, at: int) -> Message:
+def _message(channel: str, count: int, settings: RoutingSettings, at: int) -> Message:
     hour = f"{from_micros(at):%Y%m%dT%H}"
     return Message(
         incident_id=f"more-{hour}-{keys.key(channel) % (1 << 64):016x}",

@@ -18,6 +18,7 @@ WATCHDOG_RECEIVER: Final = "watchdog"
 OUTSIDE_RECEIVER: Final = "outside"
 SEVERITIES: Final[tuple[AlertSeverity, ...]] = get_args(AlertSeverity)
 _PATH = "/api/v1/alertmanager"
+_PAGERDUTY_PATH = "/v2/enqueue"
 _PAGERDUTY_SEVERITY = (
     f'{{{{ if eq .CommonLabels.severity "{PAGE}" }}}}critical{{{{ else }}}}warning{{{{ end }}}}'
 )
@@ -43,12 +44,14 @@ class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
         token_file: holds the bearer token for it; none where the API asks for none.
         watchdog_url: outside, raises the alarm when the Watchdog stays away.
         outside_url: a webhook for alerts that Lineward cannot send itself.
+        pagerduty_url: of PagerDuty's Events API, without a path; none: Alertmanager's default.
     """
 
     service_url: str
     token_file: str | None
     watchdog_url: str
     outside_url: str | None = None
+    pagerduty_url: str | None = None
 
 
 def receiver_name(owner: str, severity: str) -> str:
@@ -79,10 +82,16 @@ def outside_configs(platform: str, policy: Policy, places: Endpoints) -> dict[st
     found: dict[str, Any] = {}
     if places.outside_url is not None:
         found["webhook_configs"] = [{"url": places.outside_url, "send_resolved": True}]
-    keys = [one.pagerduty_key_file for one in policy.owners if one.name == platform]
-    if keys and keys[0] is not None:
-        found["pagerduty_configs"] = [_pagerduty(keys[0])]
+    key_file = outside_key_file(platform, policy)
+    if key_file is not None:
+        found["pagerduty_configs"] = [_pagerduty(key_file, places.pagerduty_url)]
     return found
+
+
+def outside_key_file(platform: str, policy: Policy) -> str | None:
+    """Return the file of the platform owner's PagerDuty key; None: the policy has none."""
+    keys = (one.pagerduty_key_file for one in policy.owners if one.name == platform)
+    return next(keys, None)
 
 
 def _webhook(places: Endpoints) -> dict[str, Any]:
@@ -94,8 +103,9 @@ def _webhook(places: Endpoints) -> dict[str, Any]:
     return found
 
 
-def _pagerduty(key_file: str) -> dict[str, Any]:
-    return {
+def _pagerduty(key_file: str, url: str | None) -> dict[str, Any]:
+    place = {} if url is None else {"url": url.rstrip("/") + _PAGERDUTY_PATH}
+    return place | {
         "routing_key_file": key_file,
         "send_resolved": True,
         "severity": _PAGERDUTY_SEVERITY,

@@ -40,7 +40,7 @@ def require_role_settings(settings: Settings) -> None:
         log.producer_settings()
     read_pipeline_settings()
     read_health_port()
-    read_routing()
+    read_routing(settings.service_url)
     read_marquez()
     kafka = read_kafka_settings()
     read_kubernetes_settings()  # without namespaces to watch, actions may still read these

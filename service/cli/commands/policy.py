@@ -10,7 +10,7 @@ from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import print_json
 from service.errors import RejectedInputError
 from service.queries.catalog_session import open_session
-from service.runtime.settings import read_settings
+from service.runtime.settings import last_read, read_settings
 
 app = typer.Typer(add_completion=False)
 
@@ -49,7 +49,7 @@ def check(
         print_json({"valid": False, "error": str(error)})
         raise typer.Exit(RejectedInputError.exit_code) from error
     is_ended = has_last_line(file.read_text("utf-8"))
-    unreachable = unreachable_owners(found, read_routing().platform)
+    unreachable = unreachable_owners(found, read_routing(last_read().service_url).platform)
     if as_json:
         gaps = {"not_in_force": not_in_force(found), "unreachable": unreachable}
         gaps["unclaimed"] = unclaimed_entries(found)

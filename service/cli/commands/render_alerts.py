@@ -103,9 +103,11 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
     engineering: _Engineering = None,
 ) -> None:
     """Print Alertmanager's configuration: routes by owner and severity, inhibition, mute times."""
+    from alerts.notify.settings import read_delivery  # noqa: PLC0415 - as above
     from alerts.rules.alertmanager import (  # noqa: PLC0415 - as above
         Endpoints,
         outside_configs,
+        outside_key_file,
         render_alertmanager,
     )
 
@@ -115,6 +117,7 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
         token_file=None if token_file is None else str(token_file),
         watchdog_url=checked_url("--watchdog-url", watchdog_url),
         outside_url=None if outside_url is None else checked_url("--outside-url", outside_url),
+        pagerduty_url=read_delivery().pagerduty_url,
     )
     _warn_of_strangers(found, people)
     posting = _posting(found)
@@ -126,11 +129,17 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
             f" pagerduty_key_file of the owner {escape_control(people.platform)} in the policy"
         )
     if posting and token_file:
-        named = (
-            f"{escape_control(str(token_file))} holds the policy's token {escape_control(posting)}"
+        _comment(f"{token_file} holds the policy's token {posting}.")
+    if key_file := outside_key_file(people.platform, found):
+        _comment(
+            f"{key_file} holds the PagerDuty key of the owner {people.platform}:"
+            " copy it to Alertmanager's machine."
         )
-        sys.stdout.write(f"# {named}.\n")
     sys.stdout.write(render_alertmanager(found, people=people, places=places))
+
+
+def _comment(text: str) -> None:
+    sys.stdout.write(f"# {escape_control(text)}\n")
 
 
 def _posting(policy: "Policy") -> str | None:
@@ -151,7 +160,7 @@ def _people(platform: str | None, engineering: str | None) -> "AlertOwners":
     from alerts.notify.settings import read_routing  # noqa: PLC0415 - as above
     from alerts.rules.rule_file import AlertOwners  # noqa: PLC0415 - as above
 
-    routing = read_routing()
+    routing = read_routing(read_settings().service_url)
     named = platform or routing.platform
     return AlertOwners(platform=named, engineering=engineering or routing.engineering or named)
 
@@ -164,19 +173,20 @@ def _warn_of_strangers(policy: "Policy", people: "AlertOwners") -> None:
 
 
 def public_address(given: str | None) -> str:
-    """Return the address for other tools: given, of the settings, or of this machine.
+    """Return the address for other tools: given, of the settings, or the service's own.
 
     Raises:
         RejectedInputError: it is none that can be called.
     """
-    from alerts.notify.settings import RoutingSettings, read_routing  # noqa: PLC0415 - as above
+    from alerts.notify.settings import read_public_url  # noqa: PLC0415 - as above
 
-    settings, public = read_settings(), read_routing().public_url
-    if given is None and public == RoutingSettings().public_url:
+    public = read_public_url() if given is None else given
+    if public is None:
+        settings = read_settings()
         if is_all_addresses(settings.host) or is_loopback(settings.host):
             warn(_ONLY_HERE)
         public = settings.service_url
-    return checked_url("--lineward-url", public if given is None else given)
+    return checked_url("--lineward-url", public)
 
 
 def checked_url(option: str, url: str) -> str:

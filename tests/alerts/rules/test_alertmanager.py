@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from alerts.rules.alertmanager import Endpoints, render_alertmanager
 from alerts.rules.mute_times import build_mute_times
@@ -131,7 +132,20 @@ def test_receivers_are_the_service_and_outside():
     ]
     assert found["watchdog"]["webhook_configs"][0]["url"] == "https://elsewhere.example/ping"
     assert found["outside"]["webhook_configs"][0]["url"] == "https://pager.example/hook"
-    assert found["outside"]["pagerduty_configs"][0]["routing_key_file"] == "/etc/pd"
+    (pagerduty,) = found["outside"]["pagerduty_configs"]
+    assert (pagerduty["routing_key_file"], "url" in pagerduty) == ("/etc/pd", False)
+
+
+def test_pages_outside_go_to_the_owners_region_of_pagerduty():
+    """Send them where the service sends its own: a key of the EU is unknown elsewhere."""
+    places = replace(PLACES, pagerduty_url="https://events.eu.pagerduty.com/")
+    policy = Policy(owners=(Owner("platform", pagerduty_key_file="/etc/pd"),))
+    receivers = {
+        one["name"]: one for one in yaml.safe_load(rendered(policy, places=places))["receivers"]
+    }
+
+    (config,) = receivers["outside"]["pagerduty_configs"]
+    assert config["url"] == "https://events.eu.pagerduty.com/v2/enqueue"
 
 
 def test_a_page_of_pagerduty_names_each_alert_of_its_group(tmp_path: Path):

@@ -82,9 +82,11 @@ def test_an_address_that_only_this_machine_can_call_is_reported(policy: str):
     given = {"LINEWARD_HOST": "0.0.0.0", "LINEWARD_POLICY": policy}  # noqa: S104 - as in a pod
     named = {"LINEWARD_HOST": "lineward.example", "LINEWARD_POLICY": policy}
     public = {"LINEWARD_ALERTS_PUBLIC_URL": "https://lineward.example"}
+    chosen = {"LINEWARD_ALERTS_PUBLIC_URL": "http://127.0.0.1:8701"}
 
     assert "set --lineward-url or LINEWARD_ALERTS_PUBLIC_URL" in _warnings("rules", **given)
     assert "this machine only" not in _warnings("rules", **given, **public)
+    assert "this machine only" not in _warnings("rules", **given, **chosen)
     assert "this machine only" in _warnings("dashboards", "--format", "outline", **given)
     assert "this machine only" in _warnings("rules", LINEWARD_POLICY=policy)
     assert "this machine only" not in _warnings("rules", **named)
@@ -130,6 +132,18 @@ def test_alertmanagers_token_is_named(tmp_path: Path):
     policy.write_text("access: {}\n")
     unanswered = lineward(*options, "--token-file", "/etc/t", LINEWARD_POLICY=str(policy))
     assert "add one with the role alerts" in unanswered.stderr
+
+
+def test_the_key_file_that_alertmanager_reads_is_named(tmp_path: Path):
+    """Say that the policy's file must be copied: Alertmanager reads it on its own machine."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("owners: [{name: platform, pagerduty_key_file: /etc/pd}]\n")
+    places = {"LINEWARD_DELIVERY_PAGERDUTY_URL": "https://events.eu.pagerduty.com"}
+    result = lineward("render", "alertmanager", *WATCHDOG, "--policy", str(policy), **places)
+
+    first = "# /etc/pd holds the PagerDuty key of the owner platform: copy it to Alertmanager's"
+    assert result.stdout.startswith(first)
+    assert "url: https://events.eu.pagerduty.com/v2/enqueue\n" in result.stdout
 
 
 @pytest.mark.parametrize(
