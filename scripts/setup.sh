@@ -160,8 +160,10 @@ if [ -e "$(stamp $locked)" ] || [ -e "$(stamp dev)" ]; then fetched; exit 0; fi
 find_uv
 say "installing Lineward into .venv (Spark is the large part: a minute or two the first time)"
 [ -x .venv/bin/python ] || "$uv" venv -q --no-python-downloads --python "$(command -v "$python")" .venv
-# Compiled now: where Python may not write, each process would compile all that it imports.
-"$uv" pip install -q --compile-bytecode --python .venv --require-hashes -r requirements/"$locked".txt
+# Compiled now: where Python may not write, each process would compile all that it imports. Spark's
+# wheel is built here, unpacked at once and thrown away: compressing its jars takes most of the time.
+"$uv" pip install -q --compile-bytecode --python .venv --require-hashes -r requirements/"$locked".txt \
+  "--config-setting=--build-option=--compression=stored"
 "$uv" pip install -q --python .venv --no-deps -e .
 .venv/bin/python -m compileall -q alerts collector dashboards lab lineage runbooks service slis
 touch "$(stamp $locked)"

@@ -36,7 +36,9 @@ make_tools() {
 
 install_packages() {
   "$tools/bin/uv" venv -q --no-python-downloads --python "$(command -v python3)" "$prefix"
-  install_into_prefix --require-hashes -r requirements/runtime.txt
+  # pyspark's wheel is unpacked at once: compressing it would take most of the time.
+  install_into_prefix --require-hashes -r requirements/runtime.txt \
+    "--config-setting=--build-option=--compression=stored"
 }
 
 install_product() {
