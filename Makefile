@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install demo test fetched nightly cluster-test durations check bench scale-test faults pictures chart lock
+.PHONY: help install demo test fetched collected nightly cluster-test durations check bench scale-test faults pictures chart lock
 
 # The virtual environment's tools by name, for us and for what we start.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -22,12 +22,16 @@ SPREAD := -n 4 --dist loadgroup --no-loadscope-reorder
 
 test: ## run what CI runs: check, then all tests except nightly ones
 	@scripts/setup.sh check
-	@$(MAKE) --no-print-directory -j2 check fetched
+	@$(MAKE) --no-print-directory -j3 check fetched collected
 	@pytest $(SPREAD) -m "not nightly and not cluster" --durations=25 --durations-to=build/durations/test.tsv $(ARGS)
 
 # What tests need beside Python's packages, fetched while `check` runs.
 fetched:
 	@scripts/setup.sh test
+
+# Python then has the bytecode of all tests: else each worker would compile it again.
+collected:
+	@pytest --collect-only -q >/dev/null
 
 nightly: ## run all tests, with repetitions and the long form of each guarantee (hours)
 	@scripts/setup.sh test
