@@ -44,6 +44,9 @@ settings.load_profile("unhurried")
 # `waits`: kills, hung roles and real clocks.
 _INSTALLATIONS = ["waits", "e2e"]
 _NICE = 5  # niceness of an installation's pipeline
+# Tests with Spark share two JVMs, since each one starts and warms up. Divided here, both have as
+# much to do.
+_SECOND_SPARK = "tests/slis/i"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Put each test into a group: `waits`, other whole installations, or the tests of its file.
+    """Put each test into a group: `waits`, other whole installations, Spark, or its file.
 
     Mark a test on PostgreSQL as nightly where its mark says so.
     """
@@ -84,7 +87,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def _group(item: pytest.Item) -> str:
     if item.get_closest_marker("e2e"):
         return "e2e"
-    return "waits" if item.get_closest_marker("faults") else item.path.stem
+    if item.get_closest_marker("faults"):
+        return "waits"
+    if _uses_spark(item):
+        return "spark-1" if item.nodeid < _SECOND_SPARK else "spark-2"
+    return item.path.stem
 
 
 def _uses_spark(item: pytest.Item) -> bool:
