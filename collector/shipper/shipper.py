@@ -228,7 +228,7 @@ class Shipper:
             seq=record.seq,
             bytes=len(record.body),
             kept_in=str(path),
-            next="raise max.message.bytes of the topic, then post the file to the collector",
+            next="raise max.message.bytes of the topic; an hour later send it by lineward ship",
         )
         head = record.body[:_HEAD_BYTES]
         if self._send([replace(record, kind=REJECTED, reason=TOO_LARGE, body=head)]):

@@ -212,7 +212,9 @@ def test_a_restore_moves_the_files_beside_the_catalog_first(tmp_path: Path):
 
     assert [each.name for each in tmp_path.glob("catalog.db*")] == ["catalog.db"]
     assert (tmp_path / "catalog.db").read_text() == "backup"
-    assert len([*(tmp_path / "damaged").iterdir()]) == 3
+    assert len([*tmp_path.glob("damaged/*")]) == 3
+    again = subprocess.run(["bash", "-c", steps[0]], env={**os.environ, **given}, check=False)
+    assert (again.returncode, (tmp_path / "catalog.db").exists()) == (1, True), "keep both"
 
 
 @pytest.mark.parametrize("name", OWN)
