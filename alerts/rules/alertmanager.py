@@ -44,13 +44,15 @@ class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
         token_file: holds the bearer token for it; none where the API asks for none.
         watchdog_url: outside, raises the alarm when the Watchdog stays away.
         outside_url: a webhook for alerts that Lineward cannot send itself.
-        pagerduty_url: of PagerDuty's Events API, without a path; none: Alertmanager's default.
+        pagerduty_key_file: holds the platform owner's key; none: the path of the policy counts.
+        pagerduty_url: of PagerDuty's Events API, without a path; none: Alertmanager's own.
     """
 
     service_url: str
     token_file: str | None
     watchdog_url: str
     outside_url: str | None = None
+    pagerduty_key_file: str | None = None
     pagerduty_url: str | None = None
 
 
@@ -82,7 +84,7 @@ def outside_configs(platform: str, policy: Policy, places: Endpoints) -> dict[st
     found: dict[str, Any] = {}
     if places.outside_url is not None:
         found["webhook_configs"] = [{"url": places.outside_url, "send_resolved": True}]
-    key_file = outside_key_file(platform, policy)
+    key_file = places.pagerduty_key_file or outside_key_file(platform, policy)
     if key_file is not None:
         found["pagerduty_configs"] = [_pagerduty(key_file, places.pagerduty_url)]
     return found

@@ -47,6 +47,9 @@ _ONLY_HERE = (
     "links work on this machine only: set --lineward-url or LINEWARD_ALERTS_PUBLIC_URL to the"
     " address by which others reach Lineward"
 )
+_RELATIVE_KEY = (
+    "Alertmanager looks for {!r} in its working directory: name the file by --pagerduty-key-file"
+)
 _UNANSWERED = (
     "the policy asks for tokens: add one with the role alerts, and name its file by --token-file;"
     " without it Alertmanager's calls are rejected"
@@ -99,11 +102,17 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
     outside_url: Annotated[
         str | None, typer.Option(help="Webhook for alerts while Lineward is down.")
     ] = None,
+    pagerduty_key_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File on Alertmanager's machine with the PagerDuty key for alerts while Lineward"
+            " is down [path in the policy]."
+        ),
+    ] = None,
     platform: _Platform = None,
     engineering: _Engineering = None,
 ) -> None:
     """Print Alertmanager's configuration: routes by owner and severity, inhibition, mute times."""
-    from alerts.notify.settings import read_delivery  # noqa: PLC0415 - as above
     from alerts.rules.alertmanager import (  # noqa: PLC0415 - as above
         Endpoints,
         outside_configs,
@@ -117,7 +126,8 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
         token_file=None if token_file is None else str(token_file),
         watchdog_url=checked_url("--watchdog-url", watchdog_url),
         outside_url=None if outside_url is None else checked_url("--outside-url", outside_url),
-        pagerduty_url=read_delivery().pagerduty_url,
+        pagerduty_key_file=None if pagerduty_key_file is None else str(pagerduty_key_file),
+        pagerduty_url=_pagerduty_url(),
     )
     _warn_of_strangers(found, people)
     posting = _posting(found)
@@ -130,12 +140,22 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
         )
     if posting and token_file:
         _comment(f"{token_file} holds the policy's token {posting}.")
-    if key_file := outside_key_file(people.platform, found):
+    if key_file := places.pagerduty_key_file or outside_key_file(people.platform, found):
         _comment(
             f"{key_file} holds the PagerDuty key of the owner {people.platform}:"
             " copy it to Alertmanager's machine."
         )
+        if not Path(key_file).is_absolute():
+            warn(_RELATIVE_KEY.format(escape_control(key_file)))
     sys.stdout.write(render_alertmanager(found, people=people, places=places))
+
+
+def _pagerduty_url() -> str | None:
+    """Return the address that is set; None: Alertmanager's own, which may have another region."""
+    from alerts.notify.settings import DeliverySettings, read_delivery  # noqa: PLC0415 - as above
+
+    url = read_delivery().pagerduty_url
+    return None if url == DeliverySettings().pagerduty_url else url
 
 
 def _comment(text: str) -> None:

@@ -137,13 +137,32 @@ def test_alertmanagers_token_is_named(tmp_path: Path):
 def test_the_key_file_that_alertmanager_reads_is_named(tmp_path: Path):
     """Say that the policy's file must be copied: Alertmanager reads it on its own machine."""
     policy = tmp_path / "policy.yaml"
-    policy.write_text("owners: [{name: platform, pagerduty_key_file: /etc/pd}]\n")
-    places = {"LINEWARD_DELIVERY_PAGERDUTY_URL": "https://events.eu.pagerduty.com"}
-    result = lineward("render", "alertmanager", *WATCHDOG, "--policy", str(policy), **places)
+    policy.write_text("owners: [{name: platform, pagerduty_key_file: keys/pd}]\n")
+    options = ("render", "alertmanager", *WATCHDOG, "--policy", str(policy))
+    relative = lineward(*options)
+    absolute = lineward(*options, "--pagerduty-key-file", "/etc/pd")
 
+    assert "looks for 'keys/pd' in its working directory" in relative.stderr
     first = "# /etc/pd holds the PagerDuty key of the owner platform: copy it to Alertmanager's"
-    assert result.stdout.startswith(first)
-    assert "url: https://events.eu.pagerduty.com/v2/enqueue\n" in result.stdout
+    assert absolute.stdout.startswith(first)
+    assert "routing_key_file: /etc/pd\n" in absolute.stdout
+    assert "working directory" not in absolute.stderr
+
+
+@pytest.mark.parametrize(
+    ("variables", "wanted"),
+    [
+        ({"LINEWARD_DELIVERY_PAGERDUTY_URL": "https://events.eu.pagerduty.com"}, True),
+        ({}, False),
+    ],
+)
+def test_the_region_of_pagerduty_is_rendered_if_it_is_set(variables: dict[str, str], wanted: bool):  # noqa: FBT001
+    """Leave Alertmanager's own address in force otherwise."""
+    options = ("render", "alertmanager", *WATCHDOG, "--pagerduty-key-file", "/etc/pd")
+    result = lineward(*options, **variables)
+
+    assert ("url: https://events.eu.pagerduty.com/v2/enqueue\n" in result.stdout) is wanted
+    assert ("/v2/enqueue" in result.stdout) is wanted
 
 
 @pytest.mark.parametrize(
