@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import IO, Any, Final
 
 from service.cli.commands.command_table import COMMANDS
@@ -29,6 +30,7 @@ class ForkingServer:
 
     def __init__(self, environment: dict[str, str]) -> None:
         """Start it; a command inherits nothing of this environment."""
+        self._asking = Lock()  # tests with threads would mix requests, and take each other's codes
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__],
             env=environment,
@@ -52,8 +54,9 @@ class ForkingServer:
                 "output": folder,
                 "seconds": seconds,
             }
-            print(json.dumps(request), file=_given(self._process.stdin), flush=True)
-            code = json.loads(_given(self._process.stdout).readline())
+            with self._asking:
+                print(json.dumps(request), file=_given(self._process.stdin), flush=True)
+                code = json.loads(_given(self._process.stdout).readline())
             out, err = (file.read_text() for file in output)
         if code is None:
             raise subprocess.TimeoutExpired(arguments, seconds, out, err)

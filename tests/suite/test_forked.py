@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -49,3 +50,16 @@ def test_a_command_that_takes_too_long_is_ended(server):
         server.run(("--help",), environ(), 0)
 
     assert server.run(("--help",), environ(), 60).returncode == 0
+
+
+def test_each_of_several_threads_gets_its_own_exit_code(server):
+    """Mutant: without the lock, requests are mixed, or a thread reads the code of another."""
+    lines = [("version",), ("why",)] * 20
+
+    with ThreadPoolExecutor(8) as pool:
+        codes = [
+            done.returncode
+            for done in pool.map(lambda each: server.run(each, environ(), 60), lines)
+        ]
+
+    assert codes == [0, 2] * 20
