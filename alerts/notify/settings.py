@@ -30,6 +30,7 @@ class DeliverySettings(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         slack_token_file: holds a bot's token, scopes chat:write and channels:history.
         slack_signing_secret_file: holds the app's signing secret, by which buttons are believed.
+        pagerduty_url: of the Events API, without a path; none: that of the US.
         pagerduty_webhook_secret_file: holds the secret of PagerDuty's webhook subscription.
         pagerduty_keys: folder that the files of routing keys are relative to.
         pagerduty_ca_file: authorities to trust in place of the usual ones, for a proxy.
@@ -44,7 +45,7 @@ class DeliverySettings(msgspec.Struct, frozen=True, kw_only=True):
     slack_url: str = "https://slack.com/api/"
     slack_token_file: Path | None = None
     slack_signing_secret_file: Path | None = None
-    pagerduty_url: str = "https://events.pagerduty.com"
+    pagerduty_url: str | None = None
     pagerduty_keys: Path = Path()
     pagerduty_ca_file: Path | None = None
     pagerduty_webhook_secret_file: Path | None = None

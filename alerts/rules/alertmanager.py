@@ -84,16 +84,15 @@ def outside_configs(platform: str, policy: Policy, places: Endpoints) -> dict[st
     found: dict[str, Any] = {}
     if places.outside_url is not None:
         found["webhook_configs"] = [{"url": places.outside_url, "send_resolved": True}]
-    key_file = places.pagerduty_key_file or outside_key_file(platform, policy)
-    if key_file is not None:
+    if key_file := outside_key_file(platform, policy, places):
         found["pagerduty_configs"] = [_pagerduty(key_file, places.pagerduty_url)]
     return found
 
 
-def outside_key_file(platform: str, policy: Policy) -> str | None:
-    """Return the file of the platform owner's PagerDuty key; None: the policy has none."""
+def outside_key_file(platform: str, policy: Policy, places: Endpoints) -> str | None:
+    """Return the file of the platform owner's PagerDuty key, given or of the policy."""
     keys = (one.pagerduty_key_file for one in policy.owners if one.name == platform)
-    return next(keys, None)
+    return places.pagerduty_key_file or next(keys, None)
 
 
 def _webhook(places: Endpoints) -> dict[str, Any]:

@@ -113,6 +113,7 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
     engineering: _Engineering = None,
 ) -> None:
     """Print Alertmanager's configuration: routes by owner and severity, inhibition, mute times."""
+    from alerts.notify.settings import read_delivery  # noqa: PLC0415 - as above
     from alerts.rules.alertmanager import (  # noqa: PLC0415 - as above
         Endpoints,
         outside_configs,
@@ -127,7 +128,7 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
         watchdog_url=checked_url("--watchdog-url", watchdog_url),
         outside_url=None if outside_url is None else checked_url("--outside-url", outside_url),
         pagerduty_key_file=None if pagerduty_key_file is None else str(pagerduty_key_file),
-        pagerduty_url=_pagerduty_url(),
+        pagerduty_url=read_delivery().pagerduty_url,
     )
     _warn_of_strangers(found, people)
     posting = _posting(found)
@@ -140,7 +141,7 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
         )
     if posting and token_file:
         _comment(f"{token_file} holds the policy's token {posting}.")
-    if key_file := places.pagerduty_key_file or outside_key_file(people.platform, found):
+    if key_file := outside_key_file(people.platform, found, places):
         _comment(
             f"{key_file} holds the PagerDuty key of the owner {people.platform}:"
             " copy it to Alertmanager's machine."
@@ -148,14 +149,6 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
         if not Path(key_file).is_absolute():
             warn(_RELATIVE_KEY.format(escape_control(key_file)))
     sys.stdout.write(render_alertmanager(found, people=people, places=places))
-
-
-def _pagerduty_url() -> str | None:
-    """Return the address that is set; None: Alertmanager's own, which may have another region."""
-    from alerts.notify.settings import DeliverySettings, read_delivery  # noqa: PLC0415 - as above
-
-    url = read_delivery().pagerduty_url
-    return None if url == DeliverySettings().pagerduty_url else url
 
 
 def _comment(text: str) -> None:

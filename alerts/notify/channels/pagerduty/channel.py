@@ -1,13 +1,15 @@
 """PagerDuty as a type of channel: one alert for each incident, by its dedup_key."""
 
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 import msgspec
 
 from alerts.notify.channels.channel import ChannelTask, Contact, DeliveryOutcome
 from alerts.notify.settings import DeliverySettings
 from lineage.process.clock import Clock
+
+_US: Final = "https://events.pagerduty.com"
 
 
 class PagerDuty(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +35,7 @@ class PagerDuty(msgspec.Struct, frozen=True, kw_only=True):
     def from_settings(cls, settings: DeliverySettings, _clock: Clock) -> Self | None:
         """Return PagerDuty. It needs no setting: each owner has a file with a key."""
         return cls(
-            url=settings.pagerduty_url,
+            url=settings.pagerduty_url or _US,
             keys=settings.pagerduty_keys,
             timeout_seconds=settings.timeout_seconds,
             ca_file=settings.pagerduty_ca_file,
