@@ -31,7 +31,7 @@ fetched:
 
 # Python then has the bytecode of all tests: else each worker would compile it again.
 collected:
-	@pytest --collect-only -q >/dev/null
+	@found=$$(pytest --collect-only -q) || { echo "$$found" | tail -n 60; exit 1; }
 
 nightly: ## run all tests, with repetitions and the long form of each guarantee (hours)
 	@scripts/setup.sh test
